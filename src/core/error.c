@@ -1,0 +1,38 @@
+/* error.c - the per-thread error record. The first error of an operation wins: what fails while unwinding
+ * is a consequence. The skins clear it when they have turned it into an exception. */
+#include "core/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local MsError record;
+
+const MsError *ms_error(void) { return &record; }
+void ms_error_clear(void) { record.code = MS_OK; }
+bool ms__failed(void) { return record.code != MS_OK; }
+const char *ms_version(void) { return MS_VERSION; }
+
+MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, ...)
+{
+    if (record.code != MS_OK) return record.code;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(record.message, sizeof record.message, fmt, ap);
+    va_end(ap);
+    record.code = code;
+    record.file = file;
+    record.line = line;
+    return code;
+}
+
+const char *ms__shape_text(int ndim, const int64_t *shape)
+{
+    static _Thread_local char ring[4][192];
+    static _Thread_local unsigned turn;
+    char *buf = ring[turn++ % 4];
+    int at = snprintf(buf, 192, "[");
+    for (int d = 0; d < ndim && at < 160; d++)
+        at += snprintf(buf + at, 192 - (size_t)at, d ? ", %lld" : "%lld", (long long)shape[d]);
+    snprintf(buf + at, 192 - (size_t)at, "]");
+    return buf;
+}

@@ -1,0 +1,90 @@
+/* tensor.h - the tensor handle and its storage.
+ *
+ * A handle is either concrete (storage != NULL: a strided view) or traced (trace != NULL: a value of one
+ * interpreter, whose meaning is in `tv`). Shape and dtype are valid for both. A traced handle keeps strides
+ * row-major. A view made inside a trace remembers base and recipe, so that writes through aliases can be
+ * functionalised (trace/write.c). */
+#ifndef MS_CORE_TENSOR_H
+#define MS_CORE_TENSOR_H
+#include "core/error.h"
+#include <stdatomic.h>
+
+typedef struct MsStorage {
+    _Atomic int ref;
+    uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
+    void *data;
+    size_t nbytes;
+    void (*release)(void *ctx); /* NULL: the block is the allocator's */
+    void *ctx;
+} MsStorage;
+
+typedef struct MsAlias MsAlias; /* trace/write.c */
+
+struct MsTensor {
+    _Atomic int ref;
+    int8_t dtype; /* MsDtype */
+    int8_t ndim;
+    bool contiguous; /* row-major without gaps (concrete), true for traced */
+    uint32_t version;
+    int64_t numel;
+    int64_t shape[MS_MAX_DIM];
+    int64_t strides[MS_MAX_DIM]; /* in elements; may be 0 or negative */
+    MsStorage *storage;
+    char *data; /* first element */
+
+    MsTrace *trace; /* the interpreter that this value belongs to, or NULL */
+    struct {
+        MsTensor *value; /* vjp, jvp: the primal; vmap: the batched tensor */
+        MsTensor *other; /* jvp: the tangent, NULL = zero */
+        int id;          /* vjp, stage: value id in the trace's graph, -1 = constant; vmap: axis */
+    } tv;
+    MsAlias *alias; /* traced view: how to reach the base */
+};
+
+/* Shape and dtype of a value without data. */
+typedef struct MsAval {
+    MsDtype dtype;
+    int ndim;
+    int64_t shape[MS_MAX_DIM];
+} MsAval;
+
+static inline MsAval ms__aval(const MsTensor *t)
+{
+    MsAval a = {(MsDtype)t->dtype, t->ndim, {0}};
+    for (int d = 0; d < t->ndim; d++) a.shape[d] = t->shape[d];
+    return a;
+}
+
+/* Element count, or -1 and an error when a size is negative or the product passes 2^62. */
+int64_t ms__numel(int ndim, const int64_t *shape);
+void ms__row_major(int ndim, const int64_t *shape, int64_t *strides);
+bool ms__is_row_major(int ndim, const int64_t *shape, const int64_t *strides);
+
+/* A new handle in the open scope. Strides NULL = row-major; otherwise strides of a dense layout (a
+ * permutation of row-major, e.g. channels-last) that the new storage gets. */
+MsTensor *ms__tensor_dense(MsDtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
+/* A view of t's storage: offset in elements relative to t's first. The caller guarantees it stays inside. */
+MsTensor *ms__tensor_view(MsTensor *t, int ndim, const int64_t *shape, const int64_t *strides,
+                          int64_t offset);
+/* A view of t's bytes with another dtype of the same size. */
+MsTensor *ms__tensor_bitcast(MsTensor *t, MsDtype dtype);
+/* A handle of `trace` in the open scope; `value` and `other` are retained. */
+MsTensor *ms__tensor_traced(MsTrace *trace, const MsAval *aval, MsTensor *value, MsTensor *other, int id);
+/* A concrete tensor over `data` inside an arena that outlives it (executor). */
+MsTensor *ms__tensor_borrow(MsStorage *storage, char *data, MsDtype dtype, int ndim, const int64_t *shape,
+                            const int64_t *strides);
+
+/* Makes `to` stand for what `from` stands for (in-place writes inside a trace); `to`'s shape must match. */
+void ms__tensor_become(MsTensor *to, MsTensor *from);
+
+MsStorage *ms__storage_new(size_t nbytes);
+MsStorage *ms__storage_ref(MsStorage *s);
+void ms__storage_unref(MsStorage *s);
+
+/* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
+MsTensor *ms__scope_own(MsTensor *t);
+
+/* Hook: frees t->alias (set by trace/write.c). */
+extern void (*ms__alias_free)(MsAlias *a);
+
+#endif

@@ -1,0 +1,35 @@
+/* thread.c - see thread.h. A call from inside a parallel region runs alone on its thread. */
+#include "core/thread.h"
+
+#include <omp.h>
+
+static int n_threads; /* 0: the pool's own count */
+
+int ms_thread_count(void) { return n_threads ? n_threads : omp_get_max_threads(); }
+
+MsStatus ms_thread_set_count(int n)
+{
+    if (n < 1 || n > 1024) return MS_FAIL(MS_ERROR_VALUE, "The thread count must be in [1, 1024], but got %d.", n);
+    n_threads = n;
+    omp_set_num_threads(n);
+    return MS_OK;
+}
+
+void ms__parallel_for(int64_t n, int64_t grain, MsRangeFn fn, void *ctx)
+{
+    if (n <= 0) return;
+    int64_t parts = grain > 0 ? n / grain : n;
+    int threads = ms_thread_count();
+    if (parts > threads) parts = threads;
+    if (parts <= 1 || omp_in_parallel()) {
+        fn(ctx, 0, n);
+        return;
+    }
+#pragma omp parallel num_threads((int)parts)
+    {
+        int64_t k = omp_get_thread_num(), all = omp_get_num_threads();
+        int64_t begin = n / all * k + (k < n % all ? k : n % all);
+        int64_t end = begin + n / all + (k < n % all);
+        if (begin < end) fn(ctx, begin, end);
+    }
+}

@@ -1,0 +1,96 @@
+/* bind.c - the intercept point and the interpreter stack. Invariant: an interpreter runs with the stack lowered to
+ * the level under it, so that whatever it binds is interpreted by the others. */
+#include "core/mem.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
+
+static _Thread_local MsTrace *top;
+
+MsTrace *ms__trace_top(void) { return top; }
+
+MsStatus ms__trace_push(MsTrace *t, const MsInterp *interp)
+{
+    if (top && top->level >= 256) return MS_FAIL(MS_ERROR_RUNTIME, "Transformations are nested more than 256 deep.");
+    t->interp = interp;
+    t->below = top;
+    t->level = top ? top->level + 1 : 1;
+    top = t;
+    return MS_OK;
+}
+
+void ms__trace_pop(MsTrace *t) { top = t->below; }
+
+MsTrace *ms__trace_suspend(MsTrace *t)
+{
+    MsTrace *saved = top;
+    top = t->below;
+    return saved;
+}
+
+void ms__trace_resume(MsTrace *saved) { top = saved; }
+
+/* The interpreter that takes a call: highest level among the inputs' traces, stagings (which take everything) and
+ * traces whose environment holds an input's storage. */
+static MsTrace *taker(int n_in, MsTensor *const *in)
+{
+    MsTrace *best = NULL;
+    for (int i = 0; i < n_in; i++)
+        if (in[i] && in[i]->trace && (!best || in[i]->trace->level > best->level)) best = in[i]->trace;
+    for (MsTrace *s = top; s && (!best || s->level > best->level); s = s->below) {
+        if (s->interp->binds_all) return s;
+        for (int e = 0; e < s->n_env; e++)
+            for (int i = 0; i < n_in; i++)
+                if (in[i] && in[i]->storage == s->env[e].storage) return s;
+    }
+    return best;
+}
+
+/* An absent input is an error of an earlier call unless the signature allows it. */
+static bool missing(const MsOp *op, int n_in, MsTensor *const *in)
+{
+    for (int i = 0; i < n_in; i++)
+        if (!in[i]) {
+            const MsSig *s = ms__sig(op);
+            if (ms__failed() || !s) return true;
+            const MsSigInput *si = &s->in[i < s->n_in ? i : s->n_in - 1];
+            if (!si->optional) {
+                MS_FAIL(MS_ERROR_TYPE, "For '%s', the input '%s' is missing.", op->name, si->name);
+                return true;
+            }
+        }
+    return false;
+}
+
+MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out, int *n_out)
+{
+    if (__builtin_expect(missing(op, n_in, in), 0)) return ms_error()->code;
+    if (__builtin_expect(!top, 1)) return ms__eval(op, attr, n_in, in, cap, out, n_out);
+    MsTrace *t = taker(n_in, in);
+    if (!t) return ms__eval(op, attr, n_in, in, cap, out, n_out);
+    MsTensor *few[12], **lifted = few;
+    if (n_in > 12) {
+        lifted = ms__malloc((size_t)n_in * sizeof *lifted);
+        if (!lifted) return MS_ERROR_MEMORY;
+    }
+    MsStatus st = MS_OK;
+    for (int i = 0; i < n_in && st == MS_OK; i++) {
+        lifted[i] = in[i] ? ms__lift(t, in[i]) : NULL;
+        if (in[i] && !lifted[i]) st = ms_error()->code;
+    }
+    if (st == MS_OK) {
+        MsTrace *saved = top;
+        top = t->below;
+        st = t->interp->bind(t, op, attr, n_in, lifted, cap, out, n_out);
+        top = saved;
+    }
+    if (lifted != few) free(lifted);
+    return st;
+}
+
+MsTensor *ms_bind1(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in)
+{
+    MsTensor *out[1] = {NULL};
+    int n;
+    return ms_bind(op, attr, n_in, in, 1, out, &n) == MS_OK ? out[0] : NULL;
+}
