@@ -225,6 +225,27 @@ MS_API_EXPORT MsGraph *ms_graph_parse(const char *text);
 /* Bytes of the arena that the memory plan needs for one run (0 before the first). */
 MS_API_EXPORT int64_t ms_graph_arena(const MsGraph *g);
 
+/* ---- checkpoints ------------------------------------------------------------------------------- */
+
+/* Files in MindSpore's .ckpt format: a list of names with a tensor or a text each. */
+typedef struct MsCheckpoint MsCheckpoint;
+
+/* Writes entries name[k] with text[k], or tensor[k] where `text` or text[k] is NULL. The file appears whole under
+ * `path` or not at all (temporary file, fsync, rename; mode 0400) and ends with a checksum. Errors: VALUE (a name
+ * twice or not UTF-8), TYPE (neither tensor nor text), RUNTIME (traced), IO. */
+MS_API_EXPORT MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name,
+                                          MsTensor *const *tensor, const char *const *text);
+/* Reads a file; the checksum is compared when there is one. Freed with ms_checkpoint_free. Errors: VALUE (damaged,
+ * truncated, foreign; the text says at which byte), IO, MEMORY. */
+MS_API_EXPORT MsCheckpoint *ms_checkpoint_load(const char *path);
+MS_API_EXPORT void ms_checkpoint_free(MsCheckpoint *c);
+MS_API_EXPORT int ms_checkpoint_count(const MsCheckpoint *c);
+MS_API_EXPORT const char *ms_checkpoint_name(const MsCheckpoint *c, int k);
+MS_API_EXPORT const char *ms_checkpoint_text(const MsCheckpoint *c, int k); /* NULL for a tensor */
+MS_API_EXPORT MsTensor *ms_checkpoint_tensor(MsCheckpoint *c, int k);       /* NULL for a text */
+/* The tensor called `name`. Error: KEY, which names the nearest one. */
+MS_API_EXPORT MsTensor *ms_checkpoint_find(MsCheckpoint *c, const char *name);
+
 #ifdef __cplusplus
 }
 #endif
