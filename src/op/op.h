@@ -5,7 +5,8 @@
  *   T of an input   any num real float int bool (a class of dtypes), a dtype name, or the name of an earlier
  *                   input ("the same dtype as"). `?` may be absent (NULL), `[]` is a variadic list (last input).
  *                   num = int float complex; real = int float; float = f16 bf16 f32 f64; floatc = float complex;
- *                   int = every integer, not bool; index = int32 int64; any = all of these and bool.
+ *                   int = every integer, not bool; index = int32 int64; any = all of these and bool;
+ *                   bits = int bool; ordered = real bool.
  *   T of an output  the name of an input ("its dtype"), a dtype name, or `_` (infer decides)
  *   kind            int float bool ints dtype str graph
  * The dtype constraints are checked by ms_bind before infer runs, so infer only sees to shapes.

@@ -25,6 +25,8 @@ static const struct {
     {"complex", COMPLEXES},
     {"int", SIGNED | UNSIGNED},
     {"index", BIT(MS_INT32) | BIT(MS_INT64)},
+    {"bits", BIT(MS_BOOL) | SIGNED | UNSIGNED},
+    {"ordered", BIT(MS_BOOL) | SIGNED | UNSIGNED | FLOATS},
 };
 
 typedef struct Parser {
