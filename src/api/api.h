@@ -9,7 +9,8 @@
  *   }
  *
  * Signature: Python's, with types int float bool number ints dtype str Tensor Tensor[] any, `T|U` alternatives,
- * `T?` or `=None` for optional, defaults as Python literals, `*` before keyword-only parameters. A name may
+ * `T?` or `=None` for optional, defaults as Python literals, `*` before keyword-only parameters, `*name: T` collects
+ * the remaining positional arguments into a LIST (f((2, 3)) gives a list of one list: the row unwraps it). A name may
  * have several rows (overloads): they are tried in order of definition (identifier order of the same file).
  * Types: `Tensor` also takes what the original converts: numbers only with `Tensor|number`.
  * A row knows nothing of Python; any skin can call it.
