@@ -249,5 +249,6 @@ MS_API_EXPORT MsTensor *ms_checkpoint_find(MsCheckpoint *c, const char *name);
 #ifdef __cplusplus
 }
 #endif
+#include "mindspore_data.h"
 #include "mindspore_ops.h"
 #endif
