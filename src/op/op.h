@@ -71,7 +71,8 @@ typedef enum MsOpFlag {
     MS_OP_NO_GRAD = 4,     /* no gradient flows (comparison, argmax, integer results) */
     MS_OP_EFFECT = 8,      /* never removed or reordered (print, assert) */
     MS_OP_CONTROL = 16,    /* cond, while, scan, call: expanded by interpreters when the bottom is concrete */
-    MS_OP_NO_FOLD = 32     /* result is not a function of the inputs alone */
+    MS_OP_NO_FOLD = 32,    /* result is not a function of the inputs alone */
+    MS_OP_IN_PLACE = 64    /* output j may be written over an input of identical layout */
 } MsOpFlag;
 
 typedef struct MsSig MsSig; /* parsed signature (op/sig.c) */
