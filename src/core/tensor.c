@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,35 @@ static _Thread_local struct {
     MsTensor **item;
     int n, cap, depth;
 } scope;
+
+/* Freed handles are kept per thread: making one costs a pop. */
+static _Thread_local MsTensor *spare[64];
+static _Thread_local int n_spare;
+
+/* What a thread keeps goes with it. */
+static pthread_key_t exit_key;
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static _Thread_local bool exit_known;
+
+static void thread_exit(void *unused)
+{
+    (void)unused;
+    while (n_spare > 0) free(spare[--n_spare]);
+    if (scope.depth == 0) {
+        free(scope.item);
+        scope.item = NULL;
+        scope.cap = scope.n = 0;
+    }
+    exit_known = false;
+}
+
+static void exit_init(void) { pthread_key_create(&exit_key, thread_exit); }
+
+static void thread_enter(void)
+{
+    pthread_once(&exit_once, exit_init);
+    exit_known = pthread_setspecific(exit_key, &exit_key) == 0;
+}
 
 int ms_scope_begin(void)
 {
@@ -51,6 +81,7 @@ MsTensor *ms__scope_own(MsTensor *t)
         }
         scope.item = item;
         scope.cap = cap;
+        if (!exit_known) thread_enter();
     }
     scope.item[scope.n++] = t;
     return t;
@@ -133,10 +164,6 @@ bool ms__is_row_major(int ndim, const int64_t *shape, const int64_t *strides)
 
 /* ---- handles ---- */
 
-/* Freed handles are kept per thread: making one costs a pop. */
-static _Thread_local MsTensor *spare[64];
-static _Thread_local int n_spare;
-
 static MsTensor *handle_new(MsDtype dtype, int ndim, const int64_t *shape, int64_t numel)
 {
     MsTensor *t;
@@ -184,7 +211,8 @@ void ms_tensor_unref(MsTensor *t)
     if (!t || atomic_fetch_sub_explicit(&t->ref, 1, memory_order_acq_rel) != 1) return;
     drop_payload(t);
     ms__count_handle(-1);
-    if (n_spare < 64)
+    if (!exit_known) thread_enter();
+    if (n_spare < 64 && exit_known)
         spare[n_spare++] = t;
     else
         free(t);
