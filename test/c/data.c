@@ -24,7 +24,7 @@ static MsDataset *numbers(int64_t n, MsSampler *sampler)
     int mark = ms_scope_begin();
     int64_t shape[] = {n, 2};
     MsTensor *x = ms_tensor_empty(MS_INT64, 1, shape), *y = ms_tensor_empty(MS_FLOAT32, 2, shape);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; x && y && i < n; i++) {
         ((int64_t *)ms_tensor_data(x))[i] = i;
         ((float *)ms_tensor_data(y))[2 * i] = ((float *)ms_tensor_data(y))[2 * i + 1] = (float)i;
     }
@@ -239,7 +239,7 @@ static void test_bad_files(void)
     write_file(dir, "train-images-idx3-ubyte", images, 16 + 784);
     CHECK(refuses(dir, "do not belong together"));
     unlink(strcat(strcpy((char[256]){0}, dir), "/train-images-idx3-ubyte"));
-    write_file(dir, "train-images-idx3-ubyte.gz", "\x1f\x8b\x08\x00garbage that is no deflate stream", 40);
+    write_file(dir, "train-images-idx3-ubyte.gz", "\x1f\x8b\x08\x00garbage that is no deflate stream", 37);
     CHECK(refuses(dir, "corrupted"));
     write_file(dir, "train-images-idx3-ubyte.gz", "hello", 5);
     CHECK(refuses(dir, "magic"));
@@ -327,7 +327,7 @@ int main(void)
     test_fashion();
     test_bad_files();
     test_errors();
-    if (getenv("MS_TEST_REFUSED")) test_refused();
+    test_refused();
     CHECK(ms_memory_stats().n_live == 0);
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
