@@ -38,6 +38,7 @@ typedef enum MsArgKind {
 
 typedef struct MsArg {
     uint8_t kind;
+    bool tuple; /* LIST: it came as a tuple; t[1, 2] and t[[1, 2]] differ by this alone */
     int32_t n;
     union {
         MsTensor *t;
