@@ -8,11 +8,12 @@
  *       return R(ms_add(m, ms_log1p(...)));
  *   }
  *
- * Signature: Python's, with types int float bool number ints dtype str Tensor Tensor[] any, `T|U` alternatives,
- * `T?` or `=None` for optional, defaults as Python literals, `*` before keyword-only parameters, `*name: T` collects
- * the remaining positional arguments into a LIST (f((2, 3)) gives a list of one list: the row unwraps it). A name may
- * have several rows (overloads): they are tried in order of definition (identifier order of the same file).
- * Types: `Tensor` also takes what the original converts: numbers only with `Tensor|number`.
+ * Signature: Python's, with types int float bool number ints floats dtype str Tensor Tensor[] any, `T|U`
+ * alternatives, `T?` or `=None` for optional, defaults as Python literals (dtype names too), `*` before keyword-only
+ * parameters, `*shape: ints` for surplus positional arguments (one LIST; `f(2, 3)` and `f((2, 3))` are the same).
+ * A name may have several rows (overloads): they are tried in order of definition (identifier order of the same
+ * file). `ints` takes an int or a list of int, `floats` likewise; `Tensor` takes numbers only with `Tensor|number`;
+ * `any` gives trees: arrays become tensors, what has no kind of its own an MS_ARG_OBJECT.
  * A row knows nothing of Python; any skin can call it.
  */
 #ifndef MS_API_API_H
@@ -67,8 +68,8 @@ typedef struct MsApi {
     const MsApi ms_api_##id = {names_, sig_, api_##id}; \
     static MsStatus api_##id(MsApiCall *c)
 
-extern const MsApi *const ms__apis[];
-extern const int ms__n_apis;
+MS_API_EXPORT extern const MsApi *const ms__apis[];
+MS_API_EXPORT extern const int ms__n_apis;
 
 /* Shorthands inside a row's body. */
 #define ARG(k) (&c->arg[k])
@@ -85,6 +86,9 @@ double ms__arg_float(const MsArg *a);
 MsInts ms__arg_ints(const MsArg *a, int64_t *buf);
 MsStatus ms__api_return(MsApiCall *c, MsTensor *t);
 MsStatus ms__api_return_list(MsApiCall *c, int n, MsTensor *const *t); /* a tuple of tensors */
+/* Frees the lists of a result; skins call it when they have wrapped c->out. A row that builds MS_ARG_LIST by hand
+ * takes the memory from ms__malloc. */
+MS_API_EXPORT void ms__api_release(MsArg *out);
 /* Tensor or number argument k as a tensor: a number takes `like`'s dtype within its category (see
  * api/README.md: Python scalars never widen within a category). */
 MsTensor *ms__arg_tensor(const MsArg *a, MsTensor *like);

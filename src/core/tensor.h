@@ -79,10 +79,10 @@ void ms__tensor_become(MsTensor *to, MsTensor *from);
 
 MsStorage *ms__storage_new(size_t nbytes);
 MsStorage *ms__storage_ref(MsStorage *s);
-void ms__storage_unref(MsStorage *s);
+MS_API_EXPORT void ms__storage_unref(MsStorage *s);
 
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
-MsTensor *ms__scope_own(MsTensor *t);
+MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);
 
 /* Hook: frees t->alias (set by trace/write.c). */
 extern void (*ms__alias_free)(MsAlias *a);

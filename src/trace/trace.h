@@ -53,7 +53,7 @@ MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const 
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
 
-MsTrace *ms__trace_top(void);
+MS_API_EXPORT MsTrace *ms__trace_top(void);
 MsStatus ms__trace_push(MsTrace *t, const MsInterp *interp);
 /* Closes t and everything above it. */
 void ms__trace_pop(MsTrace *t);
@@ -64,6 +64,6 @@ void ms__trace_resume(MsTrace *saved);
 /* The value of x as this trace sees it now: refreshes views after writes, looks into env. */
 MsTensor *ms__lift(MsTrace *t, MsTensor *x);
 /* Follows primals down to the concrete tensor, or NULL (no error) when a staging is below. */
-MsTensor *ms__concrete(MsTensor *x);
+MS_API_EXPORT MsTensor *ms__concrete(MsTensor *x);
 
 #endif

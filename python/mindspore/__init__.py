@@ -1,0 +1,56 @@
+"""MindSpore's public API over libmindspore.
+
+Everything but tensors, dtypes and the context is imported when it is first named, so that `import mindspore` costs
+little more than loading the library.
+"""
+import importlib as _importlib
+
+from mindspore import _c
+from mindspore._c import Tensor, from_numpy, frombuffer
+from mindspore.common.dtype import *  # noqa: F403
+from mindspore.common import dtype
+from mindspore.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, COMPATIBLE, JitConfig, ParallelMode, get_context,
+                               get_seed, manual_seed, seed, set_context, set_seed, initial_seed, get_rng_state,
+                               set_rng_state)
+
+__version__ = _c.version()
+tensor = Tensor
+
+# Where a public name lives: module -> names. A name that is a module itself maps to None.
+_LAZY = {
+    'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
+    'mindspore.jit_api': '',
+    'mindspore.common.parameter': 'Parameter ParameterTuple',
+    'mindspore.common.mutable': 'mutable',
+    'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async '
+                                     'async_ckpt_thread_status export load parse_print build_searched_strategy',
+    'mindspore.jit': 'jit jit_class constexpr lazy_inline no_inline',
+}
+_HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
+_MODULES = ('ops', 'mint', 'nn', 'dataset', 'common', 'train', 'amp', 'context', 'numpy', 'communication', 'parallel',
+            'runtime', 'hal', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler')
+
+
+def is_tensor(obj):
+    """Whether obj is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def __getattr__(name):
+    if name in _HOME:
+        value = getattr(_importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        try:
+            value = _importlib.import_module('mindspore.' + name)
+        except ModuleNotFoundError as e:
+            if e.name != 'mindspore.' + name:
+                raise
+            raise AttributeError(f"module 'mindspore' has no attribute {name!r}") from None
+    else:
+        raise AttributeError(f"module 'mindspore' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_HOME) | set(_MODULES))

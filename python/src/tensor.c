@@ -1,0 +1,846 @@
+/* tensor.c - the Python type Tensor: life cycle, attributes, number and mapping protocol. Operators are rows of the
+ * registry called `Tensor.__add__` and so on; a slot resolves its row once and passes MsArg on the stack, so that
+ * `x + y` costs two type checks more than the C call. */
+#include "py.h"
+
+#include <structmember.h>
+
+#include <string.h>
+
+PyTypeObject *py_tensor_type;
+static PyObject *concrete_hook; /* asked for the value of a staged tensor */
+
+/* Dead Tensor objects are kept: making one costs a pop. The GIL guards them. */
+static PyMsTensor *spare[64];
+static int n_spare;
+
+static PyObject *wrap_as(PyTypeObject *type, MsTensor *t)
+{
+    PyMsTensor *o;
+    if (type == py_tensor_type && n_spare > 0) {
+        o = spare[--n_spare];
+        (void)PyObject_Init((PyObject *)o, type);
+    } else {
+        o = (PyMsTensor *)type->tp_alloc(type, 0);
+        if (!o) {
+            ms_tensor_unref(t);
+            return NULL;
+        }
+    }
+    o->t = t;
+    o->weakrefs = NULL;
+    o->init = NULL;
+    return (PyObject *)o;
+}
+
+PyObject *py_wrap(MsTensor *t) { return t ? wrap_as(py_tensor_type, t) : py_raise(); }
+
+PyObject *py_leave(int mark, MsTensor *t)
+{
+    if (t) ms_tensor_ref(t);
+    ms_scope_end(mark, NULL, 0);
+    if (t) return wrap_as(py_tensor_type, t);
+    return PyErr_Occurred() ? NULL : py_raise();
+}
+
+MsTensor *py_concrete(PyObject *x)
+{
+    MsTensor *t = PY_HANDLE(x);
+    if (__builtin_expect(!t->trace && !ms__trace_top(), 1)) return t;
+    MsTensor *c = ms__concrete(t);
+    if (c) return c;
+    if (ms_error()->code != MS_OK) return (MsTensor *)py_raise();
+    if (concrete_hook) {
+        PyObject *value = PyObject_CallFunctionObjArgs(concrete_hook, x, NULL);
+        if (!value) return NULL;
+        if (PY_IS_TENSOR(value) && !PY_HANDLE(value)->trace) {
+            ms_tensor_ref(c = PY_HANDLE(value));
+            Py_DECREF(value);
+            return ms__scope_own(c);
+        }
+        Py_DECREF(value);
+    }
+    PyErr_SetString(PyExc_RuntimeError, "The value of a tensor is not known while a function is compiled.");
+    return NULL;
+}
+
+static int tensor_clear(PyObject *self)
+{
+    Py_CLEAR(((PyMsTensor *)self)->init);
+    return 0;
+}
+
+static void tensor_dealloc(PyObject *self)
+{
+    PyMsTensor *o = (PyMsTensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    if (o->weakrefs) PyObject_ClearWeakRefs(self);
+    Py_XDECREF(o->init);
+    ms_tensor_unref(o->t);
+    if (type == py_tensor_type && n_spare < 64)
+        spare[n_spare++] = o;
+    else
+        type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static MsTensor *zeros(MsDtype dtype, PyObject *shape)
+{
+    int64_t size[MS_MAX_DIM];
+    PyObject *seq = PyLong_Check(shape) ? PyTuple_Pack(1, shape) : PySequence_Tuple(shape);
+    if (!seq) return NULL;
+    int nd = (int)PyTuple_GET_SIZE(seq);
+    for (int d = 0; d < nd && d < MS_MAX_DIM; d++) size[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(seq, d));
+    Py_DECREF(seq);
+    if (PyErr_Occurred()) return NULL;
+    MsTensor *t = ms_tensor_empty(dtype, nd, size);
+    if (!t) return (MsTensor *)py_raise();
+    memset(ms_tensor_data(t), 0, (size_t)ms_tensor_numel(t) * ms_dtype_size(dtype));
+    return t;
+}
+
+static int dtype_arg(PyObject *o, MsDtype *dtype)
+{
+    *dtype = MS_DTYPE_NONE;
+    if (!o || o == Py_None) return 0;
+    if (!PyUnicode_Check(o)) *dtype = py_dtype_of(o);
+    if (*dtype != MS_DTYPE_NONE) return 0;
+    PyErr_Format(PyExc_TypeError, "For 'Tensor', the 'dtype' should be one of the dtypes of mindspore, but got %R.", o);
+    return -1;
+}
+
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"input_data", "dtype", "shape", "init", "const_arg", "device", NULL};
+    PyObject *data = NULL, *dt = NULL, *shape = NULL, *init = NULL, *constant = NULL, *device = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OOOOOO:Tensor", names, &data, &dt, &shape, &init, &constant, &device))
+        return NULL;
+    MsDtype dtype;
+    if (dtype_arg(dt, &dtype) < 0) return NULL;
+    if (device && device != Py_None && !PyUnicode_Check(device))
+        return PyErr_Format(PyExc_TypeError, "For 'Tensor', the 'device' must be a string, but got %R.", device);
+    if (device && device != Py_None && PyUnicode_CompareWithASCIIString(device, "CPU") != 0)
+        return PyErr_Format(PyExc_ValueError, "For 'Tensor', the 'device' must be 'CPU', but got %R.", device);
+    if (init == Py_None) init = NULL;
+    int mark = ms_scope_begin();
+    MsTensor *t = NULL;
+    if (data && data != Py_None) {
+        t = py_from_data(data, dtype);
+    } else if (shape && shape != Py_None && (init || dtype != MS_DTYPE_NONE)) {
+        t = zeros(dtype == MS_DTYPE_NONE ? MS_FLOAT32 : dtype, shape);
+    } else {
+        PyErr_SetString(PyExc_TypeError, "For 'Tensor', 'input_data' or 'shape', 'dtype' and 'init' must be given, but got None.");
+    }
+    if (t) ms_tensor_ref(t);
+    ms_scope_end(mark, NULL, 0);
+    if (!t) return NULL;
+    PyObject *self = wrap_as(type, t);
+    if (self && init && (!data || data == Py_None)) ((PyMsTensor *)self)->init = Py_NewRef(init);
+    return self;
+}
+
+/* ---- attributes ---- */
+
+static PyObject *ints(const int64_t *v, int n, int64_t scale)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (int d = 0; tuple && d < n; d++) {
+        PyObject *i = PyLong_FromLongLong(v[d] * scale);
+        if (!i) Py_CLEAR(tuple);
+        else PyTuple_SET_ITEM(tuple, d, i);
+    }
+    return tuple;
+}
+
+static PyObject *get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return ints(PY_HANDLE(self)->shape, PY_HANDLE(self)->ndim, 1);
+}
+
+static PyObject *get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(py_dtype((MsDtype)PY_HANDLE(self)->dtype));
+}
+
+static PyObject *get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(PY_HANDLE(self)->ndim);
+}
+
+static PyObject *get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(PY_HANDLE(self)->numel);
+}
+
+static PyObject *get_itemsize(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t(ms_dtype_size((MsDtype)PY_HANDLE(self)->dtype));
+}
+
+static PyObject *get_nbytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromSize_t((size_t)PY_HANDLE(self)->numel * ms_dtype_size((MsDtype)PY_HANDLE(self)->dtype));
+}
+
+static PyObject *get_strides(PyObject *self, void *unused)
+{
+    (void)unused;
+    MsTensor *t = PY_HANDLE(self);
+    return ints(t->strides, t->ndim, (int64_t)ms_dtype_size((MsDtype)t->dtype));
+}
+
+static PyObject *get_itself(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *get_init(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *init = ((PyMsTensor *)self)->init;
+    return Py_NewRef(init ? init : Py_None);
+}
+
+static int set_init(PyObject *self, PyObject *value, void *unused)
+{
+    (void)unused;
+    PyObject *old = ((PyMsTensor *)self)->init;
+    ((PyMsTensor *)self)->init = value && value != Py_None ? Py_NewRef(value) : NULL;
+    Py_XDECREF(old);
+    return 0;
+}
+
+static PyObject *get_has_init(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((PyMsTensor *)self)->init != NULL);
+}
+
+static PyObject *get_device(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    return PyUnicode_FromString("CPU");
+}
+
+static PyObject *get_false(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    Py_RETURN_FALSE;
+}
+
+static PyObject *get_traced(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(PY_HANDLE(self)->trace != NULL);
+}
+
+static PyGetSetDef getset[] = {
+    {"shape", get_shape, NULL, "Sizes of the axes.", NULL},
+    {"dtype", get_dtype, NULL, "Type of the elements.", NULL},
+    {"ndim", get_ndim, NULL, "Number of axes.", NULL},
+    {"size", get_size, NULL, "Number of elements.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"strides", get_strides, NULL, "Bytes from one element to the next, per axis.", NULL},
+    {"data", get_itself, NULL, "The tensor itself.", NULL},
+    {"init", get_init, set_init, "The initializer of a tensor whose data was not made yet, or None.", NULL},
+    {"has_init", get_has_init, NULL, "Whether data is still to be made by init_data().", NULL},
+    {"device", get_device, NULL, "Where the data lies.", NULL},
+    {"const_arg", get_false, NULL, NULL, NULL},
+    {"_traced", get_traced, NULL, "Whether it stands for a value of an open transformation.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- values ---- */
+
+static PyObject *item(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    int64_t n = PY_HANDLE(self)->numel;
+    if (n != 1)
+        return PyErr_Format(PyExc_ValueError,
+                            "The tensor should have only one element, but got %lld, more than one element is ambiguous.",
+                            (long long)n);
+    int mark = ms_scope_begin();
+    MsTensor *t = py_concrete(self);
+    PyObject *value = t ? py_item(t) : NULL;
+    ms_scope_end(mark, NULL, 0);
+    return value;
+}
+
+static PyObject *scalar(PyObject *self)
+{
+    if (PY_HANDLE(self)->numel == 1) return item(self, NULL);
+    PyErr_SetString(PyExc_ValueError, "Only one element tensors can be converted to Python scalars");
+    return NULL;
+}
+
+static PyObject *through(PyObject *self, PyObject *(*convert)(PyObject *))
+{
+    PyObject *value = scalar(self);
+    PyObject *r = value ? convert(value) : NULL;
+    Py_XDECREF(value);
+    return r;
+}
+
+static PyObject *tensor_int(PyObject *self) { return through(self, PyNumber_Long); }
+static PyObject *tensor_float(PyObject *self) { return through(self, PyNumber_Float); }
+
+static PyObject *tensor_complex(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *value = scalar(self);
+    PyObject *r = value ? PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL) : NULL;
+    Py_XDECREF(value);
+    return r;
+}
+
+static PyObject *tensor_index(PyObject *self)
+{
+    MsTensor *t = PY_HANDLE(self);
+    if (t->numel == 1 && ms_dtype_is_int((MsDtype)t->dtype)) return item(self, NULL);
+    PyErr_SetString(PyExc_ValueError, "Only integer tensors of a single element can be converted to an index.");
+    return NULL;
+}
+
+static int tensor_bool(PyObject *self)
+{
+    PyObject *value = item(self, NULL);
+    int r = value ? PyObject_IsTrue(value) : -1;
+    Py_XDECREF(value);
+    return r;
+}
+
+static PyObject *to_array(PyObject *self, PyObject *args, PyObject *kw)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OO:__array__", names, &dtype, &copy)) return NULL;
+    PyObject *array = py_asnumpy(self, NULL);
+    if (array && dtype != Py_None) {
+        PyObject *cast = PyObject_CallMethod(array, "astype", "O", dtype);
+        Py_DECREF(array);
+        return cast;
+    }
+    if (array && copy == Py_True) {
+        PyObject *c = PyObject_CallMethod(array, "copy", NULL);
+        Py_DECREF(array);
+        return c;
+    }
+    return array;
+}
+
+/* ---- buffer protocol ---- */
+
+typedef struct Export {
+    MsStorage *storage; /* kept: a write inside a transformation may give the tensor other memory */
+    Py_ssize_t shape[MS_MAX_DIM], strides[MS_MAX_DIM];
+} Export;
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    static const char *const formats[] = {
+        [MS_BOOL] = "?",    [MS_INT8] = "b",    [MS_INT16] = "h",   [MS_INT32] = "i",   [MS_INT64] = "l",
+        [MS_UINT8] = "B",   [MS_UINT16] = "H",  [MS_UINT32] = "I",  [MS_UINT64] = "L",  [MS_FLOAT16] = "e",
+        [MS_FLOAT32] = "f", [MS_FLOAT64] = "d", [MS_COMPLEX64] = "Zf", [MS_COMPLEX128] = "Zd", [MS_INT4] = NULL,
+    };
+    view->obj = NULL;
+    MsTensor *t = PY_HANDLE(self);
+    if (t->trace || !formats[t->dtype]) {
+        PyErr_Format(PyExc_BufferError, "a tensor %s has no buffer", t->trace ? "that is being traced" : "of this dtype");
+        return -1;
+    }
+    if (!t->contiguous && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+        return -1;
+    }
+    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !t->contiguous) {
+        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
+        return -1;
+    }
+    Export *e = PyMem_Malloc(sizeof *e);
+    if (!e) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_ssize_t size = (Py_ssize_t)ms_dtype_size((MsDtype)t->dtype);
+    e->storage = t->storage;
+    atomic_fetch_add(&t->storage->ref, 1);
+    for (int d = 0; d < t->ndim; d++) e->shape[d] = t->shape[d], e->strides[d] = t->strides[d] * size;
+    *view = (Py_buffer){.buf = t->data,
+                        .obj = Py_NewRef(self),
+                        .len = t->numel * size,
+                        .itemsize = size,
+                        .ndim = t->ndim,
+                        .format = flags & PyBUF_FORMAT ? (char *)formats[t->dtype] : NULL,
+                        .shape = flags & PyBUF_ND ? e->shape : NULL,
+                        .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? e->strides : NULL,
+                        .internal = e};
+    return 0;
+}
+
+static void release_buffer(PyObject *self, Py_buffer *view)
+{
+    (void)self;
+    Export *e = view->internal;
+    ms__storage_unref(e->storage);
+    PyMem_Free(e);
+}
+
+/* ---- operators ---- */
+
+/* An operand of a Tensor operator. 0: taken, 1: NotImplemented, -1: exception. */
+static int operand(PyObject *o, MsArg *arg)
+{
+    if (PY_IS_TENSOR(o)) {
+        *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(o)};
+        return 0;
+    }
+    if (PyFloat_Check(o)) {
+        *arg = (MsArg){.kind = MS_ARG_FLOAT, .f = PyFloat_AS_DOUBLE(o)};
+        return 0;
+    }
+    if (PyBool_Check(o)) {
+        *arg = (MsArg){.kind = MS_ARG_BOOL, .i = o == Py_True};
+        return 0;
+    }
+    if (PyLong_Check(o)) {
+        *arg = (MsArg){.kind = MS_ARG_INT, .i = PyLong_AsLongLong(o)};
+        return arg->i == -1 && PyErr_Occurred() ? -1 : 0;
+    }
+    if (PyList_Check(o) || PyTuple_Check(o)) {
+        MsTensor *t = py_from_data(o, MS_DTYPE_NONE);
+        *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = t};
+        return t ? 0 : -1;
+    }
+    if (py_is_ndarray(o)) {
+        PyErr_SetString(PyExc_TypeError, "unsupported operand type(s): 'Tensor' and 'numpy.ndarray'; convert the array with "
+                                         "Tensor() first");
+        return -1;
+    }
+    if (!py_is_numpy_scalar(o)) return 1;
+    PyObject *number = py_numpy_number(o);
+    if (!number) return -1;
+    int rc = operand(number, arg);
+    Py_DECREF(number);
+    return rc;
+}
+
+static PyObject *binary(PyObject *a, PyObject *b, PySlot *forward, PySlot *reverse)
+{
+    bool swapped = !PY_IS_TENSOR(a);
+    PyObject *self = swapped ? b : a, *other = swapped ? a : b, *out = NULL;
+    MsArg arg[2];
+    int mark = ms_scope_begin();
+    int rc = operand(other, &arg[1]);
+    if (rc == 0) {
+        arg[0] = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)};
+        rc = py_slot_call(swapped ? reverse : forward, 2, arg, NULL, &out) < 0;
+    }
+    ms_scope_end(mark, NULL, 0);
+    if (rc > 0) Py_RETURN_NOTIMPLEMENTED;
+    return out;
+}
+
+static PyObject *unary(PyObject *a, PySlot *slot)
+{
+    PyObject *out = NULL;
+    MsArg arg = {.kind = MS_ARG_TENSOR, .t = PY_HANDLE(a)};
+    int mark = ms_scope_begin();
+    int rc = py_slot_call(slot, 1, &arg, NULL, &out);
+    ms_scope_end(mark, NULL, 0);
+    if (rc == 0) return out;
+    PyErr_Format(PyExc_TypeError, "there is no operator %s", slot->name);
+    return NULL;
+}
+
+#define BINARY(name) \
+    static PyObject *op_##name(PyObject *a, PyObject *b) \
+    { \
+        static PySlot forward = {"Tensor.__" #name "__", NULL, false}; \
+        static PySlot reverse = {"Tensor.__r" #name "__", NULL, false}; \
+        return binary(a, b, &forward, &reverse); \
+    }
+#define UNARY(name) \
+    static PyObject *op_##name(PyObject *a) \
+    { \
+        static PySlot slot = {"Tensor.__" #name "__", NULL, false}; \
+        return unary(a, &slot); \
+    }
+BINARY(add)
+BINARY(sub)
+BINARY(mul)
+BINARY(truediv)
+BINARY(floordiv)
+BINARY(mod)
+BINARY(matmul)
+BINARY(and)
+BINARY(or)
+BINARY(xor)
+BINARY(lshift)
+BINARY(rshift)
+UNARY(neg)
+UNARY(abs)
+UNARY(invert)
+
+static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    static PySlot forward = {"Tensor.__pow__", NULL, false}, reverse = {"Tensor.__rpow__", NULL, false};
+    if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+    return binary(a, b, &forward, &reverse);
+}
+
+static PyObject *op_pos(PyObject *a) { return Py_NewRef(a); }
+
+static PyObject *compare(PyObject *a, PyObject *b, int op)
+{
+    static PySlot slots[] = {
+        [Py_LT] = {"Tensor.__lt__", NULL, false}, [Py_LE] = {"Tensor.__le__", NULL, false},
+        [Py_EQ] = {"Tensor.__eq__", NULL, false}, [Py_NE] = {"Tensor.__ne__", NULL, false},
+        [Py_GT] = {"Tensor.__gt__", NULL, false}, [Py_GE] = {"Tensor.__ge__", NULL, false},
+    };
+    if ((op == Py_EQ || op == Py_NE) && (PyList_Check(b) || PyTuple_Check(b))) Py_RETURN_NOTIMPLEMENTED;
+    return binary(a, b, &slots[op], &slots[op]);
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key)
+{
+    static PySlot slot = {"Tensor.__getitem__", NULL, false};
+    PyObject *out = NULL;
+    PyArena arena;
+    arena.used = 0, arena.more = NULL;
+    MsArg arg[2] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
+    int mark = ms_scope_begin();
+    if (py_arg_any(key, &arg[1], &arena) == 0 && py_slot_call(&slot, 2, arg, NULL, &out) < 0)
+        PyErr_SetString(PyExc_TypeError, "'Tensor' object is not subscriptable");
+    py_arena_free(&arena);
+    ms_scope_end(mark, NULL, 0);
+    return out;
+}
+
+static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
+{
+    static PySlot slot = {"Tensor.__setitem__", NULL, false};
+    if (!value) {
+        PyErr_SetString(PyExc_TypeError, "'Tensor' object does not support item deletion");
+        return -1;
+    }
+    PyObject *out = NULL;
+    PyArena arena;
+    arena.used = 0, arena.more = NULL;
+    MsArg arg[3] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
+    int mark = ms_scope_begin();
+    if (py_arg_any(key, &arg[1], &arena) == 0 && py_arg_any(value, &arg[2], &arena) == 0 &&
+        py_slot_call(&slot, 3, arg, self, &out) < 0)
+        PyErr_SetString(PyExc_TypeError, "'Tensor' object does not support item assignment");
+    py_arena_free(&arena);
+    ms_scope_end(mark, NULL, 0);
+    Py_XDECREF(out);
+    return out ? 0 : -1;
+}
+
+/* By identity, although == compares elements. */
+static Py_hash_t hash(PyObject *self)
+{
+    uintptr_t p = (uintptr_t)self;
+    return (Py_hash_t)(p >> 4 | p << (8 * sizeof p - 4));
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    if (PY_HANDLE(self)->ndim > 0) return (Py_ssize_t)PY_HANDLE(self)->shape[0];
+    PyErr_SetString(PyExc_TypeError, "Not support len of a 0-D tensor");
+    return -1;
+}
+
+/* Iteration: t[0], t[1], ... */
+static PyObject *at(PyObject *self, Py_ssize_t i)
+{
+    if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-D tensor");
+    if (i < 0 || i >= PY_HANDLE(self)->shape[0]) return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i, (long long)PY_HANDLE(self)->shape[0]);
+    PyObject *key = PyLong_FromSsize_t(i);
+    PyObject *row = key ? subscript(self, key) : NULL;
+    Py_XDECREF(key);
+    return row;
+}
+
+static PyObject *iterate(PyObject *self)
+{
+    if (PY_HANDLE(self)->ndim == 0) {
+        PyErr_SetString(PyExc_TypeError, "iteration over a 0-D tensor");
+        return NULL;
+    }
+    return PySeqIter_New(self);
+}
+
+static int contains(PyObject *self, PyObject *element)
+{
+    PyObject *equal = PyObject_RichCompare(self, element, Py_EQ);
+    if (!equal || !PY_IS_TENSOR(equal)) {
+        Py_XDECREF(equal);
+        return equal ? 0 : -1;
+    }
+    int mark = ms_scope_begin(), found = 0;
+    MsTensor *t = py_concrete(equal);
+    if (!t) {
+        found = -1;
+    } else if (t->contiguous) {
+        found = memchr(t->data, 1, (size_t)t->numel) != NULL;
+    }
+    ms_scope_end(mark, NULL, 0);
+    Py_DECREF(equal);
+    return found;
+}
+
+/* ---- text, pickle, copy ---- */
+
+static PyObject *helper(const char *name, PyObject *self)
+{
+    PyObject *m = PyImport_ImportModule("mindspore.common.printing");
+    PyObject *r = m ? PyObject_CallMethod(m, name, "O", self) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+static PyObject *tensor_repr(PyObject *self) { return helper("tensor_repr", self); }
+static PyObject *tensor_str(PyObject *self) { return helper("tensor_str", self); }
+
+static PyObject *get_state(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *array = py_asnumpy(self, NULL);
+    if (!array) return NULL;
+    if (PY_HANDLE(self)->dtype != MS_BFLOAT16) return Py_BuildValue("{s(N)}", "value", array);
+    return Py_BuildValue("{s(N)ss}", "value", array, "dtype", "bfloat16");
+}
+
+static PyObject *set_state(PyObject *self, PyObject *state)
+{
+    PyObject *value = PyDict_Check(state) ? PyDict_GetItemString(state, "value") : NULL;
+    if (!value || !PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 1)
+        return PyErr_Format(PyExc_TypeError, "The state of a Tensor must be {'value': (ndarray,)}, but got %R.", state);
+    PyObject *name = PyDict_GetItemString(state, "dtype");
+    bool bf16 = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
+    int mark = ms_scope_begin();
+    MsTensor *t = py_from_data(PyTuple_GET_ITEM(value, 0), bf16 ? MS_BFLOAT16 : MS_DTYPE_NONE);
+    if (t) {
+        MsTensor *old = PY_HANDLE(self);
+        PY_HANDLE(self) = ms_tensor_ref(t);
+        ms_tensor_unref(old);
+    }
+    ms_scope_end(mark, NULL, 0);
+    if (!t) return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *reduce(PyObject *self, PyObject *unused)
+{
+    PyObject *state = get_state(self, unused), *m = state ? PyImport_ImportModule("mindspore._c") : NULL;
+    PyObject *make = m ? PyObject_GetAttrString(m, "_unpickle") : NULL;
+    Py_XDECREF(m);
+    if (!make) {
+        Py_XDECREF(state);
+        return NULL;
+    }
+    return Py_BuildValue("N(O)N", make, (PyObject *)Py_TYPE(self), state);
+}
+
+PyObject *py_unpickle(PyObject *self, PyObject *type)
+{
+    (void)self;
+    if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject *)type, py_tensor_type))
+        return PyErr_Format(PyExc_TypeError, "expected a subclass of Tensor, but got %R", type);
+    int64_t n = 0;
+    int mark = ms_scope_begin();
+    MsTensor *t = ms_tensor_ref(ms_tensor_empty(MS_FLOAT32, 1, &n));
+    ms_scope_end(mark, NULL, 0);
+    return t ? wrap_as((PyTypeObject *)type, t) : py_raise();
+}
+
+static PyObject *deep_copy(PyObject *self, PyObject *memo)
+{
+    int mark = ms_scope_begin();
+    MsTensor *t = py_from_data(self, MS_DTYPE_NONE);
+    PyObject *copy = py_leave(mark, t);
+    PyObject *id = copy ? PyLong_FromVoidPtr(self) : NULL;
+    if (copy && ((PyMsTensor *)self)->init) ((PyMsTensor *)copy)->init = Py_NewRef(((PyMsTensor *)self)->init);
+    if (id && PyDict_Check(memo) && PyDict_SetItem(memo, id, copy) < 0) Py_CLEAR(copy);
+    Py_XDECREF(id);
+    return copy;
+}
+
+static PyObject *data_ptr(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    int mark = ms_scope_begin();
+    MsTensor *t = py_concrete(self);
+    PyObject *r = t ? PyLong_FromVoidPtr(ms_tensor_data(t)) : NULL;
+    ms_scope_end(mark, NULL, 0);
+    return r;
+}
+
+static PyObject *is_contiguous(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(PY_HANDLE(self)->contiguous);
+}
+
+static PyObject *dim(PyObject *self, PyObject *unused) { return get_ndim(self, unused); }
+static PyObject *numel(PyObject *self, PyObject *unused) { return get_size(self, unused); }
+
+static PyObject *size_of(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return get_itself(self, NULL);
+}
+
+static PyObject *is_floating(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(ms_dtype_is_float((MsDtype)PY_HANDLE(self)->dtype));
+}
+
+static PyObject *is_complex(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(ms_dtype_is_complex((MsDtype)PY_HANDLE(self)->dtype));
+}
+
+static PyObject *is_signed(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    MsDtype d = (MsDtype)PY_HANDLE(self)->dtype;
+    return PyBool_FromLong(d != MS_BOOL && !(ms_dtype_is_int(d) && !ms_dtype_is_signed_int(d)));
+}
+
+/* Makes self another name of value's handle content: assign_value of the original. */
+static PyObject *share(PyObject *self, PyObject *value)
+{
+    if (!PY_IS_TENSOR(value)) return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(value)->tp_name);
+    MsTensor *old = PY_HANDLE(self);
+    PY_HANDLE(self) = ms_tensor_ref(PY_HANDLE(value));
+    ms_tensor_unref(old);
+    return Py_NewRef(self);
+}
+
+static PyObject *init_data(PyObject *self, PyObject *args, PyObject *kw)
+{
+    (void)args, (void)kw;
+    PyObject *init = ((PyMsTensor *)self)->init;
+    if (!init) return Py_NewRef(self);
+    PyObject *m = PyImport_ImportModule("mindspore.common.initializer");
+    PyObject *done = m ? PyObject_CallMethod(m, "init_tensor", "OO", init, self) : NULL;
+    Py_XDECREF(m);
+    if (!done) return NULL;
+    Py_DECREF(done);
+    tensor_clear(self);
+    return Py_NewRef(self);
+}
+
+static PyObject *set_hook(PyObject *unused, PyObject *hook)
+{
+    (void)unused;
+    PyObject *old = concrete_hook;
+    concrete_hook = hook == Py_None ? NULL : Py_NewRef(hook);
+    return old ? old : Py_NewRef(Py_None);
+}
+
+static PyMethodDef methods[] = {
+    {"item", item, METH_NOARGS, "The value of a tensor with one element as a Python number."},
+    {"asnumpy", py_asnumpy, METH_NOARGS, "An ndarray that shares memory with the tensor."},
+    {"numpy", py_asnumpy, METH_NOARGS, "An ndarray that shares memory with the tensor."},
+    {"tolist", py_tolist, METH_NOARGS, "The elements as nested lists."},
+    {"__array__", (PyCFunction)(void (*)(void))to_array, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"__complex__", tensor_complex, METH_NOARGS, NULL},
+    {"__getstate__", get_state, METH_NOARGS, NULL},
+    {"__setstate__", set_state, METH_O, NULL},
+    {"__reduce__", reduce, METH_NOARGS, NULL},
+    {"__deepcopy__", deep_copy, METH_O, NULL},
+    {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
+    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order without gaps."},
+    {"dim", dim, METH_NOARGS, "Number of axes."},
+    {"ndimension", dim, METH_NOARGS, "Number of axes."},
+    {"numel", numel, METH_NOARGS, "Number of elements."},
+    {"nelement", numel, METH_NOARGS, "Number of elements."},
+    {"value", size_of, METH_NOARGS, "The tensor itself."},
+    {"is_floating_point", is_floating, METH_NOARGS, NULL},
+    {"is_complex", is_complex, METH_NOARGS, NULL},
+    {"is_signed", is_signed, METH_NOARGS, NULL},
+    {"assign_value", share, METH_O, "Makes the tensor stand for the data of another one."},
+    {"init_data", (PyCFunction)(void (*)(void))init_data, METH_VARARGS | METH_KEYWORDS, "Makes promised data."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyMsTensor, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, tensor_new},
+    {Py_tp_dealloc, tensor_dealloc},
+    {Py_tp_doc, "Tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None)\n--\n\n"
+                "An n-dimensional array."},
+    {Py_tp_getset, getset},
+    {Py_tp_methods, methods},
+    {Py_tp_members, members},
+    {Py_tp_repr, tensor_repr},
+    {Py_tp_str, tensor_str},
+    {Py_tp_richcompare, compare},
+    {Py_tp_hash, hash},
+    {Py_tp_iter, iterate},
+    {Py_bf_getbuffer, get_buffer},
+    {Py_bf_releasebuffer, release_buffer},
+    {Py_mp_subscript, subscript},
+    {Py_mp_ass_subscript, assign_subscript},
+    {Py_mp_length, length},
+    {Py_sq_length, length},
+    {Py_sq_item, at},
+    {Py_sq_contains, contains},
+    {Py_nb_add, op_add},
+    {Py_nb_subtract, op_sub},
+    {Py_nb_multiply, op_mul},
+    {Py_nb_true_divide, op_truediv},
+    {Py_nb_floor_divide, op_floordiv},
+    {Py_nb_remainder, op_mod},
+    {Py_nb_power, op_pow},
+    {Py_nb_matrix_multiply, op_matmul},
+    {Py_nb_and, op_and},
+    {Py_nb_or, op_or},
+    {Py_nb_xor, op_xor},
+    {Py_nb_lshift, op_lshift},
+    {Py_nb_rshift, op_rshift},
+    {Py_nb_negative, op_neg},
+    {Py_nb_positive, op_pos},
+    {Py_nb_absolute, op_abs},
+    {Py_nb_invert, op_invert},
+    {Py_nb_bool, tensor_bool},
+    {Py_nb_int, tensor_int},
+    {Py_nb_float, tensor_float},
+    {Py_nb_index, tensor_index},
+    {0, NULL},
+};
+
+static PyType_Spec spec = {"mindspore.Tensor", sizeof(PyMsTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+static PyMethodDef functions[] = {
+    {"_unpickle", py_unpickle, METH_O, NULL},
+    {"set_concrete_hook", set_hook, METH_O,
+     "The function that is asked for the concrete tensor behind one that is being staged; returns the former."},
+    {NULL, NULL, 0, NULL},
+};
+
+int py_tensor_init(PyObject *m)
+{
+    py_tensor_type = (PyTypeObject *)PyType_FromSpec(&spec);
+    if (!py_tensor_type) return -1;
+    if (PyModule_AddFunctions(m, functions) < 0 || PyModule_AddFunctions(m, py_create_methods) < 0) return -1;
+    return PyModule_AddObject(m, "Tensor", Py_NewRef((PyObject *)py_tensor_type));
+}
