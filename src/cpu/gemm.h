@@ -1,0 +1,40 @@
+/* gemm.h - the portable float32 matrix product, shared by matmul and the convolutions. */
+#ifndef MS_CPU_GEMM_H
+#define MS_CPU_GEMM_H
+#include "core/error.h"
+
+#define MS_GEMM_PANEL 16  /* columns of a packed panel of B */
+#define MS_GEMM_DEPTH 256 /* depth of a block: a panel of it fits in half of a first-level cache */
+
+/* C[m, n] (+)= A[m, k] B[k, n] with strides in elements; b is packed. */
+typedef struct MsGemmTile {
+    int64_t m, n, k;
+    const float *a;
+    int64_t am, ak;
+    const float *b;
+    float *c;
+    int64_t cm, cn;
+    bool add;
+} MsGemmTile;
+
+void ms__gemm_tile_base(const MsGemmTile *t);
+void ms__gemm_tile_avx2(const MsGemmTile *t);
+void ms__gemm_tile_avx512(const MsGemmTile *t);
+
+/* A product of matrices with arbitrary strides. */
+typedef struct MsGemm {
+    int64_t m, n, k;
+    const float *a;
+    int64_t am, ak;
+    const float *b;
+    int64_t bk, bn;
+    float *c;
+    int64_t cm, cn;
+} MsGemm;
+
+/* C = A B on the calling thread. Error: MEMORY. */
+MsStatus ms__gemm_serial(const MsGemm *g);
+/* The same over all threads. */
+MsStatus ms__gemm_parallel(const MsGemm *g);
+
+#endif

@@ -1,0 +1,285 @@
+/* pool.c - pooling loops, compiled per instruction set. The walk is the same for both layouts: for every
+ * output position and window position, a run of channels; channels-last makes that run contiguous, and
+ * row-major planes use it with blocks of one channel. Windows are clipped to the input before they are
+ * walked. A NaN is taken wherever it is met, and then nothing compares greater. */
+#include "cpu/pool.h"
+
+#include <math.h>
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)
+
+/* Kernel positions [*lo, *hi) on axis d of output position o that lie inside of the input. */
+static inline void clip(const MsPool *p, int d, int64_t o, int64_t *lo, int64_t *hi)
+{
+    int64_t start = o * p->stride[d] - p->low[d], dil = p->dilation[d];
+    *lo = start >= 0 ? 0 : (-start + dil - 1) / dil;
+    *hi = p->x[d] - start <= 0 ? 0 : (p->x[d] - start + dil - 1) / dil;
+    if (*hi > p->kernel[d]) *hi = p->kernel[d];
+    if (*lo > *hi) *lo = *hi;
+}
+
+/* How many positions an average divides by. */
+static inline double window_count(const MsPool *p, int64_t od, int64_t oh, int64_t ow, int64_t inside)
+{
+    if (p->divisor) return (double)p->divisor;
+    if (!p->count_pad) return (double)inside;
+    int64_t o[3] = {od, oh, ow}, count = 1;
+    for (int d = 0; d < 3; d++) {
+        int64_t start = o[d] * p->stride[d] - p->low[d], end = start + p->kernel[d];
+        if (end > p->x[d] + p->high[d]) end = p->x[d] + p->high[d];
+        count *= end - start;
+    }
+    return (double)count;
+}
+
+typedef struct Window {
+    int64_t d0, d1, h0, h1, w0, w1; /* kernel positions inside of the input */
+    int64_t d, h, w;                /* source of kernel position 0 */
+} Window;
+
+static inline Window window_at(const MsPool *p, int64_t od, int64_t oh, int64_t ow)
+{
+    Window k;
+    clip(p, 0, od, &k.d0, &k.d1);
+    clip(p, 1, oh, &k.h0, &k.h1);
+    clip(p, 2, ow, &k.w0, &k.w1);
+    k.d = od * p->stride[0] - p->low[0];
+    k.h = oh * p->stride[1] - p->low[1];
+    k.w = ow * p->stride[2] - p->low[2];
+    return k;
+}
+
+/* Walks the window: `at` is the offset in x, `flat` the position in the plane. */
+#define FOR_WINDOW(p, k, ...)                                                                                \
+    for (int64_t kd = k.d0; kd < k.d1; kd++)                                                                 \
+        for (int64_t kh = k.h0; kh < k.h1; kh++)                                                             \
+            for (int64_t kw = k.w0; kw < k.w1; kw++) {                                                       \
+                int64_t zd = k.d + kd * (p)->dilation[0], zh = k.h + kh * (p)->dilation[1],                  \
+                        zw = k.w + kw * (p)->dilation[2];                                                    \
+                int64_t at = zd * (p)->sx[2] + zh * (p)->sx[3] + zw * (p)->sx[4];                            \
+                int64_t flat = (zd * (p)->x[1] + zh) * (p)->x[2] + zw;                                       \
+                (void)flat;                                                                                  \
+                __VA_ARGS__                                                                                  \
+            }
+
+/* One output position, n channels from x with steps cx, cy, ci. Positions are kept relative to the first of
+ * the window (infer sees to it that they fit), which is taken whatever it holds: a window of -inf alone has a
+ * position too. */
+#define MAX_AT(T, U)                                                                                         \
+    static inline __attribute__((always_inline)) void max_at_##T(const MsPool *p, const Window *win,         \
+                                                                 int64_t n, const T *x, int64_t cx, T *y,    \
+                                                                 int64_t cy, int64_t *index, int64_t ci)     \
+    {                                                                                                        \
+        Window k = *win;                                                                                     \
+        T best[MS_POOL_BLOCK];                                                                               \
+        U where[MS_POOL_BLOCK];                                                                              \
+        int64_t base = -1;                                                                                   \
+        for (int64_t c = 0; c < n; c++) best[c] = -(T)INFINITY, where[c] = 0;                                \
+        FOR_WINDOW(p, k, {                                                                                   \
+            const T *v = x + at;                                                                             \
+            if (base < 0) {                                                                                  \
+                base = flat;                                                                                 \
+                for (int64_t c = 0; c < n; c++) best[c] = v[c * cx];                                         \
+                continue;                                                                                    \
+            }                                                                                                \
+            U f = (U)(flat - base);                                                                          \
+            for (int64_t c = 0; c < n; c++) {                                                                \
+                T z = v[c * cx];                                                                             \
+                bool take = (z > best[c]) | (z != z);                                                        \
+                best[c] = take ? z : best[c];                                                                \
+                where[c] = take ? f : where[c];                                                              \
+            }                                                                                                \
+        })                                                                                                   \
+        for (int64_t c = 0; c < n; c++) y[c * cy] = best[c], index[c * ci] = base + where[c];                \
+    }
+MAX_AT(float, int32_t)
+MAX_AT(double, int64_t)
+
+#define AVG_AT(T)                                                                                            \
+    static inline                                                                                            \
+        __attribute__((always_inline)) void avg_at_##T(const MsPool *p, const Window *win, double count,     \
+                                                       int64_t n, const T *x, int64_t cx, T *y, int64_t cy)  \
+    {                                                                                                        \
+        Window k = *win;                                                                                     \
+        T sum[MS_POOL_BLOCK];                                                                                \
+        T d = (T)count;                                                                                      \
+        for (int64_t c = 0; c < n; c++) sum[c] = 0;                                                          \
+        FOR_WINDOW(p, k, {                                                                                   \
+            const T *v = x + at;                                                                             \
+            for (int64_t c = 0; c < n; c++) sum[c] += v[c * cx];                                             \
+        })                                                                                                   \
+        for (int64_t c = 0; c < n; c++) y[c * cy] = sum[c] / d;                                              \
+    }
+AVG_AT(float)
+AVG_AT(double)
+
+static inline int64_t inside(const Window *k)
+{
+    return (k->d1 - k->d0) * (k->h1 - k->h0) * (k->w1 - k->w0);
+}
+
+/* The two walks over outputs: lines (channels innermost, contiguous) and planes (one channel at a time). */
+#define WALKS(T)                                                                                             \
+    static void max_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
+    {                                                                                                        \
+        const MsPool *p = ctx;                                                                               \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            int64_t n = r / (p->y[0] * p->y[1]), od = r / p->y[1] % p->y[0], oh = r % p->y[1];               \
+            for (int64_t ow = 0; ow < p->y[2]; ow++) {                                                       \
+                Window k = window_at(p, od, oh, ow);                                                         \
+                T *y = (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];            \
+                int64_t *index = p->index + n * p->si[0] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];    \
+                for (int64_t c = 0; c < p->c; c += MS_POOL_BLOCK) {                                          \
+                    int64_t m = p->c - c < MS_POOL_BLOCK ? p->c - c : MS_POOL_BLOCK;                         \
+                    max_at_##T(p, &k, m, (const T *)p->px + n * p->sx[0] + c, 1, y + c, 1, index + c, 1);    \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void max_planes_##T(void *ctx, int64_t begin, int64_t end)                                        \
+    {                                                                                                        \
+        const MsPool *p = ctx;                                                                               \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            int64_t n = r / p->c, c = r % p->c;                                                              \
+            const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
+            for (int64_t od = 0; od < p->y[0]; od++)                                                         \
+                for (int64_t oh = 0; oh < p->y[1]; oh++)                                                     \
+                    for (int64_t ow = 0; ow < p->y[2]; ow++) {                                               \
+                        Window k = window_at(p, od, oh, ow);                                                 \
+                        int64_t y =                                                                          \
+                            n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
+                        int64_t i =                                                                          \
+                            n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];     \
+                        max_at_##T(p, &k, 1, x, 0, (T *)p->py + y, 0, p->index + i, 0);                      \
+                    }                                                                                        \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void avg_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
+    {                                                                                                        \
+        const MsPool *p = ctx;                                                                               \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            int64_t n = r / (p->y[0] * p->y[1]), od = r / p->y[1] % p->y[0], oh = r % p->y[1];               \
+            for (int64_t ow = 0; ow < p->y[2]; ow++) {                                                       \
+                Window k = window_at(p, od, oh, ow);                                                         \
+                double count = window_count(p, od, oh, ow, inside(&k));                                      \
+                T *y = (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];            \
+                for (int64_t c = 0; c < p->c; c += MS_POOL_BLOCK) {                                          \
+                    int64_t m = p->c - c < MS_POOL_BLOCK ? p->c - c : MS_POOL_BLOCK;                         \
+                    avg_at_##T(p, &k, count, m, (const T *)p->px + n * p->sx[0] + c, 1, y + c, 1);           \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void avg_planes_##T(void *ctx, int64_t begin, int64_t end)                                        \
+    {                                                                                                        \
+        const MsPool *p = ctx;                                                                               \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            int64_t n = r / p->c, c = r % p->c;                                                              \
+            const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
+            for (int64_t od = 0; od < p->y[0]; od++)                                                         \
+                for (int64_t oh = 0; oh < p->y[1]; oh++)                                                     \
+                    for (int64_t ow = 0; ow < p->y[2]; ow++) {                                               \
+                        Window k = window_at(p, od, oh, ow);                                                 \
+                        int64_t y =                                                                          \
+                            n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
+                        avg_at_##T(p, &k, window_count(p, od, oh, ow, inside(&k)), 1, x, 0, (T *)p->py + y,  \
+                                   0);                                                                       \
+                    }                                                                                        \
+        }                                                                                                    \
+    }
+WALKS(float)
+WALKS(double)
+
+/* Gradients: a unit is a batch index and a block of channels, whose part of px belongs to one thread. */
+#define FOR_OUTPUTS(p, ...)                                                                                  \
+    for (int64_t od = 0; od < (p)->y[0]; od++)                                                               \
+        for (int64_t oh = 0; oh < (p)->y[1]; oh++)                                                           \
+            for (int64_t ow = 0; ow < (p)->y[2]; ow++) {                                                     \
+                int64_t yo = od * (p)->sy[2] + oh * (p)->sy[3] + ow * (p)->sy[4];                            \
+                __VA_ARGS__                                                                                  \
+            }
+
+#define UNIT(p, r)                                                                                           \
+    int64_t blocks = ((p)->c + MS_POOL_BLOCK - 1) / MS_POOL_BLOCK, n = (r) / blocks,                         \
+            c0 = (r) % blocks * MS_POOL_BLOCK;                                                               \
+    int64_t m = (p)->c - c0 < MS_POOL_BLOCK ? (p)->c - c0 : MS_POOL_BLOCK
+
+#define GRADS(T)                                                                                             \
+    static inline __attribute__((always_inline)) void avg_grad_unit_##T(const MsPool *p, int64_t m, T *x,    \
+                                                                        int64_t cx, const T *y, int64_t cy)  \
+    {                                                                                                        \
+        FOR_OUTPUTS(p, {                                                                                     \
+            Window k = window_at(p, od, oh, ow);                                                             \
+            T d = (T)window_count(p, od, oh, ow, inside(&k)), g[MS_POOL_BLOCK];                              \
+            for (int64_t c = 0; c < m; c++) g[c] = y[yo + c * cy] / d;                                       \
+            FOR_WINDOW(p, k, {                                                                               \
+                T *v = x + at;                                                                               \
+                for (int64_t c = 0; c < m; c++) v[c * cx] += g[c];                                           \
+            })                                                                                               \
+        })                                                                                                   \
+    }                                                                                                        \
+    static void avg_grad_##T(void *ctx, int64_t begin, int64_t end)                                          \
+    {                                                                                                        \
+        const MsPool *p = ctx;                                                                               \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            UNIT(p, r);                                                                                      \
+            T *x = (T *)p->px + n * p->sx[0] + c0 * p->sx[1];                                                \
+            const T *y = (const T *)p->py + n * p->sy[0] + c0 * p->sy[1];                                    \
+            if (p->sx[1] == 1 && p->sy[1] == 1)                                                              \
+                avg_grad_unit_##T(p, m, x, 1, y, 1);                                                         \
+            else                                                                                             \
+                for (int64_t c = 0; c < m; c++)                                                              \
+                    avg_grad_unit_##T(p, 1, x + c * p->sx[1], 0, y + c * p->sy[1], 0);                       \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void max_grad_##T(void *ctx, int64_t begin, int64_t end)                                          \
+    {                                                                                                        \
+        MsPool *p = ctx;                                                                                     \
+        int64_t plane = p->x[0] * p->x[1] * p->x[2], step = p->sx[4];                                        \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            UNIT(p, r);                                                                                      \
+            T *x = (T *)p->px + n * p->sx[0] + c0 * p->sx[1];                                                \
+            const T *y = (const T *)p->py + n * p->sy[0] + c0 * p->sy[1];                                    \
+            const int64_t *index = p->index + n * p->si[0] + c0 * p->si[1];                                  \
+            FOR_OUTPUTS(p, {                                                                                 \
+                int64_t io = od * p->si[2] + oh * p->si[3] + ow * p->si[4];                                  \
+                for (int64_t c = 0; c < m; c++) {                                                            \
+                    int64_t i = index[io + c * p->si[1]];                                                    \
+                    if ((uint64_t)i < (uint64_t)plane)                                                       \
+                        x[i * step + c * p->sx[1]] += y[yo + c * p->sy[1]];                                  \
+                    else if (i != -1)                                                                        \
+                        p->bad = i;                                                                          \
+                }                                                                                            \
+            })                                                                                               \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void max_take_##T(void *ctx, int64_t begin, int64_t end)                                          \
+    {                                                                                                        \
+        MsPool *p = ctx;                                                                                     \
+        int64_t plane = p->x[0] * p->x[1] * p->x[2], step = p->sx[4];                                        \
+        for (int64_t r = begin; r < end; r++) {                                                              \
+            UNIT(p, r);                                                                                      \
+            const T *x = (const T *)p->px + n * p->sx[0] + c0 * p->sx[1];                                    \
+            T *y = (T *)p->py + n * p->sy[0] + c0 * p->sy[1];                                                \
+            const int64_t *index = p->index + n * p->si[0] + c0 * p->si[1];                                  \
+            FOR_OUTPUTS(p, {                                                                                 \
+                int64_t io = od * p->si[2] + oh * p->si[3] + ow * p->si[4];                                  \
+                for (int64_t c = 0; c < m; c++) {                                                            \
+                    int64_t i = index[io + c * p->si[1]];                                                    \
+                    bool in = (uint64_t)i < (uint64_t)plane;                                                 \
+                    y[yo + c * p->sy[1]] = in ? x[i * step + c * p->sx[1]] : 0;                              \
+                    if (!in && i != -1) p->bad = i;                                                          \
+                }                                                                                            \
+            })                                                                                               \
+        }                                                                                                    \
+    }
+GRADS(float)
+GRADS(double)
+
+const MsPoolFns PASTE(ms__pool_, MS_ISA) = {
+    {max_lines_float, max_lines_double}, {max_planes_float, max_planes_double},
+    {avg_lines_float, avg_lines_double}, {avg_planes_float, avg_planes_double},
+    {avg_grad_float, avg_grad_double},   {max_grad_float, max_grad_double},
+    {max_take_float, max_take_double},
+};
