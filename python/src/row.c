@@ -111,7 +111,7 @@ static int arg_list(PyObject *o, MsArg *arg, PyArena *arena)
     int n = (int)PySequence_Fast_GET_SIZE(o);
     MsArg *list = arena_take(arena, n);
     if (!list) return -1;
-    *arg = (MsArg){.kind = MS_ARG_LIST, .n = n, .list = list};
+    *arg = (MsArg){.kind = MS_ARG_LIST, .tuple = PyTuple_Check(o), .n = n, .list = list};
     for (int i = 0; i < n; i++)
         if (py_arg_any(items[i], &list[i], arena) < 0) return -1;
     return 0;

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int passed, failed;
@@ -195,12 +196,110 @@ static void indexing(void)
     (void)ms_thread_set_count(threads);
 }
 
+static MsTensor *floats(int n, const double *v)
+{
+    MsTensor *t = ms_tensor_from(MS_FLOAT64, 1, (int64_t[]){n}, v),
+             *y = ms_tensor_empty(MS_FLOAT32, 1, (int64_t[]){n});
+    return t && y && ms__copy(y, t) == MS_OK ? y : NULL;
+}
+#define FLOATS(...) floats((int)(sizeof((double[]){__VA_ARGS__}) / 8), (const double[]){__VA_ARGS__})
+
+static bool same_values(MsTensor *t, MsTensor *want)
+{
+    return equal(t, want);
+}
+
+static void ordering(void)
+{
+    MsTensor *x = FLOATS(3, -0.0, NAN, -INFINITY, 0, 3, -1), *y[4];
+    CHECK(ms_sort(x, 0, false, true, y) == MS_OK &&
+          same_values(y[0], FLOATS(-INFINITY, -1, 0, 0, 3, 3, NAN)));
+    CHECK(HOLDS(y[1], 3, 6, 1, 4, 0, 5, 2));
+    CHECK(ms_sort(x, 0, true, true, y) == MS_OK && HOLDS(y[1], 2, 0, 5, 1, 4, 6, 3));
+    CHECK(ms_topk(x, 3, -1, true, true, y) == MS_OK && HOLDS(y[1], 2, 0, 5));
+    CHECK(ms_topk(x, 2, 0, false, true, y) == MS_OK && HOLDS(y[0], -INFINITY, -1) && HOLDS(y[1], 3, 6));
+    CHECK(ms_topk(x, 8, 0, false, true, y) == MS_ERROR_VALUE);
+    ms_error_clear();
+    /* long rows, all integer keys, along a strided axis */
+    MsTensor *n = ms_arange_int(0, 7919, 3000, MS_INT64);
+    for (int64_t k = 0; k < 3000; k++) ((int64_t *)n->data)[k] = ((int64_t *)n->data)[k] % 1009 - 500;
+    MsTensor *m = ms_transpose(ms_reshape(n, MS_INTS(1000, 3)), MS_INTS(1, 0));
+    CHECK(ms_sort(m, 1, false, true, y) == MS_OK);
+    bool ok = true;
+    for (int64_t r = 0; r < 3; r++)
+        for (int64_t k = 1; k < 1000; k++) {
+            int64_t i[] = {r, k}, j[] = {r, k - 1};
+            double a = at(y[0], j), b = at(y[0], i);
+            int64_t from[] = {r, (int64_t)at(y[1], i)};
+            ok = ok && (a < b || (a == b && at(y[1], j) < at(y[1], i))) && at(m, from) == b;
+        }
+    CHECK(ok);
+    MsTensor *top[2];
+    CHECK(ms_topk(m, 700, 1, false, true, top) == MS_OK);
+    CHECK(equal(top[0], ms_slice(y[0], MS_INTS(0, 0), MS_INTS(3, 700), MS_INTS(1, 1))));
+    CHECK(equal(top[1], ms_slice(y[1], MS_INTS(0, 0), MS_INTS(3, 700), MS_INTS(1, 1))));
+    CHECK(HOLDS(ms_searchsorted(FLOATS(1, 3, 3, 5), FLOATS(3, 0, 9, NAN), false), 1, 0, 4, 4));
+    CHECK(HOLDS(ms_searchsorted(FLOATS(1, 3, 3, 5), FLOATS(3, 0, 9, 5), true), 3, 0, 4, 4));
+    CHECK(ms_unique(FLOATS(3, 1, 3, -2, 1), y) == MS_OK && HOLDS(y[0], -2, 1, 3) &&
+          HOLDS(y[1], 2, 1, 2, 0, 1) && HOLDS(y[2], 1, 2, 2) && HOLDS(y[3], 3, 1, 0));
+    MsTensor *g = ms_reshape(FLOATS(1, 2, 3, 4, 5, 6), MS_INTS(2, 3));
+    CHECK(HOLDS(ms_cumsum(g, 1, false, false), 1, 3, 6, 4, 9, 15));
+    CHECK(HOLDS(ms_cumsum(g, 0, true, false), 5, 7, 9, 4, 5, 6));
+    CHECK(HOLDS(ms_cumsum(g, 1, false, true), 0, 1, 3, 0, 4, 9));
+    CHECK(HOLDS(ms_cumprod(g, 1, true, false), 6, 6, 3, 120, 30, 6));
+    CHECK(ms_cummax(FLOATS(1, 3, 3, NAN, 9), 0, y) == MS_OK && same_values(y[0], FLOATS(1, 3, 3, NAN, NAN)) &&
+          HOLDS(y[1], 0, 1, 2, 3, 3));
+    CHECK(ms_cummin(FLOATS(4, 3, 3, NAN, 1), 0, y) == MS_OK && same_values(y[0], FLOATS(4, 3, 3, NAN, NAN)) &&
+          HOLDS(y[1], 0, 1, 2, 3, 3));
+}
+
+static void randoms(void)
+{
+    MsTensor *s = IDS(42, 7);
+    int64_t n = 100001;
+    for (int d = MS_FLOAT16; d <= MS_FLOAT64; d++) {
+        MsTensor *u = ms_rng_uniform(s, MS_INTS(n), (MsDtype)d),
+                 *z = ms_rng_normal(s, MS_INTS(n), (MsDtype)d);
+        double sum = 0, sq = 0, zs = 0, zq = 0, lo = 1, hi = 0;
+        for (int64_t k = 0; k < n; k++) {
+            double a = at(u, &k), b = at(z, &k);
+            sum += a, sq += a * a, zs += b, zq += b * b;
+            lo = a < lo ? a : lo, hi = a > hi ? a : hi;
+        }
+        CHECK(lo >= 0 && hi < 1 && fabs(sum / (double)n - 0.5) < 0.005 &&
+              fabs(sq / (double)n - 1.0 / 3) < 0.005);
+        CHECK(fabs(zs / (double)n) < 0.02 && fabs(zq / (double)n - 1) < 0.02);
+    }
+    MsTensor *a = ms_rng_uniform(s, MS_INTS(n), MS_FLOAT32);
+    int threads = ms_thread_count();
+    (void)ms_thread_set_count(3);
+    CHECK(equal(a, ms_rng_uniform(s, MS_INTS(n), MS_FLOAT32)));
+    (void)ms_thread_set_count(threads);
+    CHECK(!equal(a, ms_rng_uniform(ms_rng_advance(s), MS_INTS(n), MS_FLOAT32)));
+    CHECK(HOLDS(ms_rng_advance(s), 42, 8));
+    /* the cipher's published answer for a zero key and counter */
+    CHECK(HOLDS(ms_rng_uniform(IDS(0, 0), MS_INTS(4), MS_FLOAT32), 0x6627e8 * 0x1p-24, 0xe169c5 * 0x1p-24,
+                0xbc57ac * 0x1p-24, 0x9b00db * 0x1p-24));
+    MsTensor *i = ms_rng_int(s, -3, 4, MS_INTS(n), MS_INT8), *p = ms_rng_perm(s, 1000), *y[2];
+    int64_t count[7] = {0};
+    for (int64_t k = 0; k < n; k++) {
+        double v = at(i, &k);
+        if (v >= -3 && v < 4) count[(int)v + 3]++;
+    }
+    bool ok = true;
+    for (int k = 0; k < 7; k++) ok = ok && llabs(count[k] - n / 7) < 700;
+    CHECK(ok);
+    CHECK(ms_sort(p, 0, false, true, y) == MS_OK && equal(y[0], ms_arange_int(0, 1, 1000, MS_INT64)));
+}
+
 int main(void)
 {
     int mark = ms_scope_begin();
     views();
     copies();
     indexing();
+    ordering();
+    randoms();
     ms_scope_end(mark, NULL, 0);
     CHECK(ms_memory_stats().n_live == 0);
     printf("%d passed, %d failed\n", passed, failed);
