@@ -109,15 +109,18 @@ MS_API_EXPORT MsDataset *ms_dataset_fashion_mnist(const char *dir, const char *u
 /* Row i is [column[0][i], column[1][i], ...]; the columns are referenced, not copied. */
 MS_API_EXPORT MsDataset *ms_dataset_slices(int n, MsTensor *const *column, const char *const *name,
                                            MsSampler *sampler);
-/* Rows from the host language. Random access: `get`, with `size` rows. Otherwise `begin` starts an epoch,
- * `get` is called with i = 0, 1, ... and gives MS_ERROR_STOP at its end; size -1 = unknown. Results belong to
- * the open scope. */
+/* Rows from the host language. Every iterator calls `open` (NULL: state = ctx) and `close`. Random access: `get` gives
+ * one of `size` rows. Otherwise `begin` starts an epoch, and `get` is called with i = 0, 1, ... and gives MS_ERROR_STOP
+ * at its end; size -1 = unknown. Results belong to the open scope. With several workers `get` is called from
+ * several threads at a time. */
 typedef struct MsSource {
-    const char *name; /* for messages */
+    const char *name; /* for messages; not copied */
     int64_t size;
     bool random_access;
-    MsStatus (*begin)(void *ctx, int64_t epoch); /* may be NULL */
-    MsStatus (*get)(void *ctx, int64_t i, int n, MsTensor **column);
+    MsStatus (*open)(void *ctx, void **state);
+    MsStatus (*begin)(void *state, int64_t epoch); /* may be NULL */
+    MsStatus (*get)(void *state, int64_t i, int n, MsTensor **column);
+    void (*close)(void *state); /* may be NULL */
     void (*release)(void *ctx);
     void *ctx;
 } MsSource;

@@ -287,11 +287,17 @@ MsDataset *ms_dataset_zip(int n, MsDataset *const *part)
 {
     MsDataset *d = join(&zip_kind, n, part);
     for (int k = 1; d && k < n; k++)
-        for (int c = 0; c < part[k]->n_col; c++)
-            if (ms__dataset_set_column(d, d->n_col, part[k]->col[c], strlen(part[k]->col[c])) != MS_OK) {
-                ms_dataset_unref(d);
-                return NULL;
-            }
+        for (int c = 0; d && c < part[k]->n_col; c++) {
+            const char *name = part[k]->col[c];
+            MsStatus st = MS_OK;
+            if (ms__dataset_find(d, name, strlen(name)) >= 0)
+                st = MS_FAIL(MS_ERROR_RUNTIME,
+                             "Invalid data, duplicate column %s already exists when zipping datasets.", name);
+            if (st == MS_OK) st = ms__dataset_set_column(d, d->n_col, name, strlen(name));
+            if (st == MS_OK) continue;
+            ms_dataset_unref(d);
+            d = NULL;
+        }
     return d;
 }
 

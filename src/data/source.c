@@ -27,6 +27,8 @@ typedef struct SourceNode {
     MsNode base;
     int64_t *index, count, at, epoch;
     MsPool *pool; /* rows of a host source, when it has several workers */
+    void *state;  /* of a host source */
+    bool opened;
 } SourceNode;
 
 static SourceSet *source_set(MsNode *n)
@@ -51,7 +53,8 @@ static int64_t source_size(MsDataset *d, bool once)
 {
     (void)once;
     SourceSet *s = (SourceSet *)d;
-    return s->n < 0 ? -1 : ms__sampler_size(s->sampler, s->n);
+    if (s->n < 0) return s->host.size;
+    return ms__sampler_size(s->sampler, s->n);
 }
 
 /* ---- slices ---- */
@@ -88,10 +91,10 @@ static MsStatus slices_label(void *ctx, int64_t i, int64_t *label)
 
 /* ---- the host language ---- */
 
-static MsStatus host_get(SourceSet *s, int64_t i, MsRow *row)
+static MsStatus host_get(SourceSet *s, void *state, int64_t i, MsRow *row)
 {
     MsTensor *out[MS_DATA_MAX_COLUMN] = {0};
-    MsStatus st = s->host.get(s->host.ctx, i, s->base.n_col, out);
+    MsStatus st = s->host.get(state, i, s->base.n_col, out);
     if (st != MS_OK) return st;
     for (; row->n < s->base.n_col; row->n++) {
         if (!out[row->n])
@@ -102,11 +105,13 @@ static MsStatus host_get(SourceSet *s, int64_t i, MsRow *row)
     return MS_OK;
 }
 
-static MsStatus get_row(SourceSet *s, int64_t i, MsRow *row)
+static MsStatus get_row(SourceNode *n, int64_t k, MsRow *row)
 {
+    SourceSet *s = source_set(&n->base);
+    int64_t i = n->index ? n->index[k] : k;
     int mark = ms_scope_begin();
     row->n = 0;
-    MsStatus st = s->host.get ? host_get(s, i, row) : slices_get(s, i, row);
+    MsStatus st = s->host.get ? host_get(s, n->state, i, row) : slices_get(s, i, row);
     if (st != MS_OK) ms__row_clear(row);
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -121,7 +126,7 @@ static MsStatus pool_work(void *ctx, int64_t epoch, int64_t k, MsRow *row)
     (void)epoch;
     SourceNode *n = ctx;
     if (k >= n->count) return MS_ERROR_STOP;
-    return get_row(source_set(&n->base), n->index ? n->index[k] : k, row);
+    return get_row(n, k, row);
 }
 
 static MsStatus source_open(MsNode *node)
@@ -129,6 +134,9 @@ static MsStatus source_open(MsNode *node)
     SourceNode *n = (SourceNode *)node;
     SourceSet *s = source_set(node);
     if (s->n_files) MS_TRY(load_mnist(s));
+    n->state = s->host.ctx;
+    if (s->host.open) MS_TRY(s->host.open(s->host.ctx, &n->state));
+    n->opened = true;
     if (s->host.get && s->host.random_access && s->workers > 1 && !node->run->inline_only) {
         n->pool = ms__pool_new(NULL, node->run, s->workers, 1, pool_work, n);
         if (!n->pool) return ms_error()->code;
@@ -146,7 +154,7 @@ static MsStatus source_begin(MsNode *node, int64_t epoch)
     n->index = NULL;
     n->at = 0;
     n->epoch = epoch;
-    if (s->host.begin) MS_TRY(s->host.begin(s->host.ctx, epoch));
+    if (s->host.begin) MS_TRY(s->host.begin(n->state, epoch));
     if (s->n < 0) return MS_OK;
     MS_TRY(ms__sampler_fill(s->sampler, &labels, s->n, node->seed, epoch, &n->index, &n->count));
     return n->pool ? ms__pool_begin(n->pool, epoch) : MS_OK;
@@ -163,7 +171,7 @@ static MsStatus source_next(MsNode *node, MsRow *row)
     }
     if (s->n >= 0 && n->at >= n->count) return MS_ERROR_STOP;
     int64_t k = n->at++;
-    MsStatus st = get_row(s, n->index ? n->index[k] : k, row);
+    MsStatus st = get_row(n, k, row);
     if (st == MS_ERROR_STOP && s->n >= 0 && s->host.random_access)
         return MS_FAIL(MS_ERROR_RUNTIME, "The source '%s' ended at row %lld.", s->host.name, (long long)k);
     return st;
@@ -178,7 +186,9 @@ static void source_wake(MsNode *node)
 static void source_close(MsNode *node)
 {
     SourceNode *n = (SourceNode *)node;
+    SourceSet *s = source_set(node);
     ms__pool_free(n->pool);
+    if (n->opened && s->host.close) s->host.close(n->state);
     free(n->index);
 }
 

@@ -1,0 +1,62 @@
+"""Argument checks of the dataset package: the kinds of errors and their texts follow the original's."""
+import numbers
+
+INT32_MAX = 2147483647
+
+
+def kind(name, value, *types):
+    """TypeError unless value has one of the types; bool is no number here."""
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        raise TypeError(f'Argument {name} with value {value} is not of type {list(types)}, but got {type(value)}.')
+    return value
+
+
+def integer(name, value, low=0, high=INT32_MAX):
+    kind(name, value, int)
+    if not low <= value <= high:
+        raise ValueError(f'Input {name} is not within the required interval of [{low}, {high}].')
+    return value
+
+
+def number(name, value):
+    return kind(name, value, numbers.Number)
+
+
+def unit(name, value):
+    """A probability."""
+    kind(name, value, float, int)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError(f'Input {name} is not within the required interval of [0.0, 1.0].')
+    return float(value)
+
+
+def names(name, value):
+    """A column name or a list of them, as a list; a comma would end a name in the C interface."""
+    many = [value] if isinstance(value, str) else value
+    if not isinstance(many, (list, tuple)) or not many:
+        raise TypeError(f'Argument {name} with value {value} is not of type [<class \'str\'>, <class \'list\'>], '
+                        f'but got {type(value)}.')
+    for item in many:
+        kind(f'{name}[]', item, str)
+        if not item or ',' in item:
+            raise ValueError(f'{name} should not contain empty names or commas, but got {item!r}.')
+    if len(set(many)) != len(many):
+        raise ValueError(f'{name} should not contain duplicate names, but got {list(many)}.')
+    return list(many)
+
+
+def joined(name, value):
+    """Names as the C interface takes them; None stays."""
+    return None if value is None or value == [] else ','.join(names(name, value))
+
+
+def workers(value):
+    """0 = the configured number."""
+    return 0 if value is None else integer('num_parallel_workers', value, 1)
+
+
+def only(function, options, allowed):
+    """TypeError for keywords that a function does not know."""
+    for key in options:
+        if key not in allowed:
+            raise TypeError(f'{function}() got an unexpected keyword argument {key!r}')

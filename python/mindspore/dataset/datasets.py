@@ -1,0 +1,578 @@
+"""Datasets: a tree of descriptions in the library, with names and arguments as users know them."""
+import atexit
+import builtins
+import enum
+import os
+import weakref
+
+import numpy as np
+
+from mindspore import _c
+
+from . import _check, samplers
+from .transforms import TensorOperation, check_list, compile_list, _name, _Sequence
+
+__all__ = ['Dataset', 'BatchInfo', 'Shuffle', 'FashionMnistDataset', 'GeneratorDataset', 'MnistDataset',
+           'NumpySlicesDataset', 'zip']
+
+
+class Shuffle(str, enum.Enum):
+    FALSE = 'false'
+    ADAPTIVE = 'adaptive'
+    GLOBAL = 'global'
+    PARTIAL = 'partial'
+    FILES = 'files'
+    INFILE = 'infile'
+
+
+class BatchInfo:
+    """What per_batch_map and a batch size function are told: numbers of the batch in its epoch, and of the epoch."""
+
+    def __init__(self, epoch, batch):
+        self._epoch, self._batch = epoch, batch
+
+    def get_batch_num(self):
+        return self._batch
+
+    def get_epoch_num(self):
+        return self._epoch
+
+
+# ---- iterators ----
+
+_live = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    for it in list(_live):
+        it.close()
+
+
+class Iterator:
+    """Rows of a dataset, epoch after epoch: a loop over it is one epoch, the next loop the next."""
+
+    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False):
+        if not isinstance(num_epochs, int) or isinstance(num_epochs, bool):
+            raise TypeError(f'Argument num_epochs with value {num_epochs} is not of type [<class \'int\'>], '
+                            f'but got {type(num_epochs)}.')
+        if num_epochs != -1 and not 1 <= num_epochs <= _check.INT32_MAX:
+            raise ValueError(f'num_epochs should be either -1 or positive integer, but got {num_epochs}.')
+        _check.kind('output_numpy', output_numpy, bool)
+        _check.kind('do_copy', do_copy, bool)
+        self.dataset, self.num_epochs = dataset, num_epochs
+        self.output_numpy = output_numpy
+        self._names = dataset.get_col_names()
+        self._n = len(self._names)
+        self._ended = 0
+        self._it = _c.ds_iter(dataset._node, num_epochs)
+        _live.add(self)
+
+    def close(self):
+        """Stops the threads of the pipeline."""
+        _c.ds_close(self._it)
+
+    stop = release = close
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._ended == self.num_epochs:
+            raise RuntimeError('EOF buffer encountered. User tries to fetch data beyond the specified number of epochs.')
+        row = _c.ds_next(self._it, self._n, self.output_numpy)
+        if row is None:
+            self._ended += 1
+            raise StopIteration
+        return self._form(row)
+
+    def _form(self, row):
+        return row
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class TupleIterator(Iterator):
+    """Rows as lists in the order of the columns."""
+
+
+class DictIterator(Iterator):
+    """Rows as dicts by column name."""
+
+    def _form(self, row):
+        return dict(builtins.zip(self._names, row))
+
+
+# ---- datasets ----
+
+class Dataset:
+    """A pipeline up to here. Methods give a new one and leave this one as it is."""
+
+    def __init__(self, children=None, num_parallel_workers=None, cache=None):
+        if cache is not None:
+            raise NotImplementedError('Dataset caches are not supported.')
+        self.num_parallel_workers = num_parallel_workers
+        if num_parallel_workers is not None:
+            _check.integer('num_parallel_workers', num_parallel_workers, 1)
+        self.children = list(children or [])
+        self.parent = []
+
+    def _operation(self, node, *more, kind=None):
+        d = (kind or Dataset)(children=[self, *more])
+        d._node = node
+        return d
+
+    # -- operations --
+
+    def map(self, operations, input_columns=None, output_columns=None, num_parallel_workers=None, **kwargs):
+        """Transforms columns. Python functions run in threads; one thread, in order, unless num_parallel_workers says
+        more. python_multiprocessing and max_rowsize are accepted: threads need no copies between processes."""
+        _check.only('MapDataset.__init__', kwargs, ('column_order', 'python_multiprocessing', 'cache', 'callbacks',
+                                                    'max_rowsize', 'offload'))
+        for name in ('cache', 'callbacks', 'column_order'):
+            if kwargs.get(name) is not None:
+                raise NotImplementedError(f"For 'map', the argument {name} is not supported.")
+        ops = check_list(operations if isinstance(operations, (list, tuple)) else [operations], 'operations')
+        node = _c.ds_map(self._node, compile_list(ops), _check.joined('input_columns', input_columns),
+                         _check.joined('output_columns', output_columns), _check.workers(num_parallel_workers))
+        return self._operation(node, kind=MapDataset)
+
+    def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
+        """Joins rows. per_batch_map gets lists of arrays, one per column, and a BatchInfo, and returns such lists."""
+        _check.only('BatchDataset.__init__', kwargs, ('per_batch_map', 'input_columns', 'output_columns',
+                                                      'python_multiprocessing', 'max_rowsize'))
+        return self._batch(batch_size, drop_remainder, num_parallel_workers, kwargs.get('per_batch_map'),
+                           kwargs.get('input_columns'), kwargs.get('output_columns'), False, None)
+
+    def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
+        """Joins rows of different shapes. pad_info: {column: (shape, value)}; a size None = the largest of the batch."""
+        if pad_info is None:
+            return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True, None)
+        _check.kind('pad_info', pad_info, dict)
+        names = self.get_col_names()
+        for name in pad_info:
+            if name not in names:
+                raise ValueError(f'pad_info names the column {name!r}, which the dataset does not have.')
+        pads = []
+        for name in names:
+            shape, value = pad_info.get(name) or (None, 0)
+            if name not in pad_info:
+                pads.append(None)
+                continue
+            if shape is None:
+                raise NotImplementedError('pad_info needs a shape; use None for sizes that follow the batch.')
+            pads.append(([-1 if s is None else int(s) for s in shape], float(value or 0)))
+        return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True, pads)
+
+    def _batch(self, size, drop, workers, per_batch_map, inputs, outputs, padded, pads):
+        size_fn = None
+        if callable(size):
+            def size_fn(epoch, batch):
+                return size(BatchInfo(epoch, batch))
+        else:
+            _check.integer('batch_size', size, 1)
+        _check.kind('drop_remainder', drop, bool)
+        _check.workers(workers)
+        map_fn = None
+        if per_batch_map is not None:
+            if not callable(per_batch_map):
+                raise TypeError('per_batch_map must be callable.')
+            if inputs is None:
+                inputs = self.get_col_names()
+
+            def map_fn(epoch, batch, columns):
+                result = per_batch_map(*columns, BatchInfo(epoch, batch))
+                if not isinstance(result, tuple):
+                    result = (result,)
+                return tuple(np.stack([np.asarray(v) for v in c]) if isinstance(c, list) else c for c in result)
+        node = _c.ds_batch(self._node, 0 if size_fn else size, size_fn, drop, map_fn,
+                           _check.joined('input_columns', inputs), _check.joined('output_columns', outputs), padded, pads)
+        return self._operation(node, kind=BatchDataset)
+
+    def filter(self, predicate, input_columns=None, num_parallel_workers=None):
+        """Keeps the rows for which predicate(*columns) is true."""
+        if not callable(predicate):
+            raise TypeError('Predicate should be a Python function or a callable Python object.')
+        if input_columns is None:
+            input_columns = self.get_col_names()
+        _check.workers(num_parallel_workers)
+        op = _c.ds_callable(_name(predicate), lambda *v: bool(predicate(*v)), False)
+        return self._operation(_c.ds_filter(self._node, op, _check.joined('input_columns', input_columns)))
+
+    def _count(self, kind, count):
+        return self._operation(_c.ds_count(kind, self._node, count))
+
+    def shuffle(self, buffer_size):
+        return self._count('shuffle', _check.integer('buffer_size', buffer_size, 2))
+
+    def repeat(self, count=None):
+        count = -1 if count is None else count
+        _check.kind('count', count, int)
+        if count != -1 and not 1 <= count <= _check.INT32_MAX:
+            raise ValueError('count should be either -1 or positive integer, range[1, INT32_MAX].')
+        return self._count('repeat', count)
+
+    def take(self, count=-1):
+        _check.kind('count', count, int)
+        if count != -1 and not 1 <= count <= _check.INT32_MAX:
+            raise ValueError('count should be either -1 or within the required interval of [1, 2147483647].')
+        return self._count('take', count)
+
+    def skip(self, count):
+        return self._count('skip', _check.integer('count', count, 0))
+
+    def zip(self, datasets):
+        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
+        return zip((self, *others))
+
+    def concat(self, datasets):
+        others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
+        for d in others:
+            _check.kind('datasets', d, Dataset)
+        return self._operation(_c.ds_join('concat', [self._node] + [d._node for d in others]), *others)
+
+    def __add__(self, datasets):
+        return self.concat(datasets)
+
+    def project(self, columns):
+        return self._operation(_c.ds_project(self._node, _check.joined('columns', columns)))
+
+    def rename(self, input_columns, output_columns):
+        return self._operation(_c.ds_rename(self._node, _check.joined('input_columns', input_columns),
+                                            _check.joined('output_columns', output_columns)))
+
+    def apply(self, apply_func):
+        if not callable(apply_func):
+            raise TypeError('apply_func must be a function.')
+        result = apply_func(self)
+        if not isinstance(result, Dataset):
+            raise TypeError('apply_func must return a dataset.')
+        return result
+
+    def split(self, sizes, randomize=True):
+        """Parts of the dataset, by numbers of rows or by shares that add up to 1."""
+        _check.kind('sizes', sizes, list, tuple)
+        total = self.get_dataset_size()
+        if all(isinstance(s, float) for s in sizes):
+            if abs(sum(sizes) - 1) > 1e-9 or min(sizes) <= 0:
+                raise ValueError('sizes should be positive and add up to 1.')
+            sizes = [int(round(s * total)) for s in sizes]
+            sizes[-1] += total - sum(sizes)
+        elif not all(isinstance(s, int) and s > 0 for s in sizes) or sum(sizes) != total:
+            raise RuntimeError(f'Sum of split sizes {list(sizes)} is not equal to the number of rows, {total}.')
+        return self._split(list(sizes), randomize)
+
+    def _split(self, sizes, randomize):
+        if randomize:
+            raise NotImplementedError("For 'split', randomize=True needs a source with random access; split it there.")
+        parts, at = [], 0
+        for n in sizes:
+            parts.append((self.skip(at) if at else self).take(n))
+            at += n
+        return parts
+
+    # -- facts --
+
+    def get_col_names(self):
+        return _c.ds_info(self._node)[0]
+
+    def get_dataset_size(self):
+        """Rows of an epoch; where only running the pipeline tells, it is run once and the answer kept."""
+        size = self.__dict__.get('_size')
+        if size is None:
+            size = _c.ds_info(self._node)[1]
+            if size < 0:
+                size = sum(1 for _ in TupleIterator(self, 1, True))
+            self._size = size
+        return size
+
+    def get_batch_size(self):
+        return _c.ds_info(self._node)[2]
+
+    def get_repeat_count(self):
+        return _c.ds_info(self._node)[3]
+
+    def get_class_indexing(self):
+        return self.children[0].get_class_indexing() if self.children else {}
+
+    def num_classes(self):
+        return self.children[0].num_classes() if self.children else None
+
+    def _first(self):
+        first = self.__dict__.get('_first_row')
+        if first is None:
+            it = TupleIterator(self, 1, True)
+            first = self._first_row = next(it, [])
+            it.close()
+        return first
+
+    def output_shapes(self, estimate=False):
+        """Shapes of the columns, read off the first row; with estimate, sizes that change between rows are None."""
+        shapes = [list(c.shape) for c in self._first()]
+        if estimate:
+            for row in TupleIterator(self, 1, True):
+                for known, column in builtins.zip(shapes, row):
+                    for d, n in enumerate(column.shape):
+                        if known[d] != n:
+                            known[d] = None
+        return shapes
+
+    def output_types(self):
+        return [c.dtype for c in self._first()]
+
+    def is_shuffled(self):
+        return any(c.is_shuffled() for c in self.children)
+
+    def is_sharded(self):
+        return any(c.is_sharded() for c in self.children)
+
+    @property
+    def dataset_size(self):
+        return self.get_dataset_size()
+
+    def __len__(self):
+        return self.get_dataset_size()
+
+    # -- iteration --
+
+    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=False):
+        d = self if columns is None else self.project(columns)
+        return TupleIterator(d, num_epochs, output_numpy, do_copy)
+
+    def create_dict_iterator(self, num_epochs=-1, output_numpy=False, do_copy=False):
+        return DictIterator(self, num_epochs, output_numpy, do_copy)
+
+    def __iter__(self):
+        return self.create_tuple_iterator(num_epochs=1)
+
+    def reset(self):
+        """An iterator starts at the beginning; there is nothing to reset."""
+
+
+class MapDataset(Dataset):
+    pass
+
+
+class BatchDataset(Dataset):
+    pass
+
+
+def zip(datasets):
+    """Rows with the columns of all datasets, as long as the shortest."""
+    if len(datasets) <= 1:
+        raise ValueError('Can\'t zip empty dataset!' if not datasets else 'zip needs two datasets or more.')
+    for d in datasets:
+        _check.kind('datasets', d, Dataset)
+    d = Dataset(children=datasets)
+    d._node = _c.ds_join('zip', [d._node for d in datasets])
+    return d
+
+
+# ---- sources ----
+
+class SourceDataset(Dataset):
+    """A leaf: keeps its sampler."""
+
+    def __init__(self, sampler, num_parallel_workers=None, cache=None):
+        super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        self.sampler = sampler
+        self._node = self._open()
+
+    def _open(self):
+        raise NotImplementedError
+
+    def _made_sampler(self):
+        return None if self.sampler is None else samplers.make(self.sampler)
+
+    def add_sampler(self, new_sampler):
+        """`new_sampler` chooses among the rows that the present sampler gives."""
+        if new_sampler is None:
+            return
+        if self.sampler is not None:
+            new_sampler.add_child(self.sampler)
+        self.sampler = new_sampler
+        self._node = self._open()
+        self.__dict__.pop('_size', None)
+
+    use_sampler = add_sampler
+
+    def is_shuffled(self):
+        return isinstance(self.sampler, (samplers.RandomSampler, samplers.SubsetRandomSampler,
+                                         samplers.WeightedRandomSampler)) or getattr(self.sampler, 'shuffle', False)
+
+    def is_sharded(self):
+        return isinstance(self.sampler, samplers.DistributedSampler)
+
+    def _split(self, sizes, randomize):
+        if not randomize:
+            return super()._split(sizes, False)
+        order = np.random.RandomState(_c.ds_config('seed')).permutation(sum(sizes)).tolist()
+        parts, at = [], 0
+        for n in sizes:
+            part = object.__new__(type(self))
+            part.__dict__.update({k: v for k, v in self.__dict__.items() if k not in ('_size', '_first_row')})
+            part.sampler = samplers.SubsetRandomSampler(order[at:at + n])
+            if self.sampler is not None:
+                part.sampler.add_child(samplers.SequentialSampler()
+                                       if isinstance(self.sampler, samplers.RandomSampler) else self.sampler)
+            part._node = part._open()
+            parts.append(part)
+            at += n
+        return parts
+
+
+class MnistDataset(SourceDataset):
+    """Images (uint8 [28, 28, 1]) and labels (uint32) of the idx files in a folder, gzipped or not."""
+
+    _fashion = False
+
+    def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
+                 num_shards=None, shard_id=None, cache=None):
+        _check.kind('dataset_dir', dataset_dir, str, os.PathLike)
+        self.dataset_dir = os.fspath(dataset_dir)
+        if usage is not None:
+            _check.kind('usage', usage, str)
+            if usage not in ('train', 'test', 'all'):
+                raise ValueError("Input usage is not within the valid set of ['train', 'test', 'all'].")
+        self.usage = usage
+        super().__init__(samplers.choose(num_samples, sampler, shuffle, num_shards, shard_id), num_parallel_workers,
+                         cache)
+
+    def _open(self):
+        return _c.ds_mnist(self._fashion, self.dataset_dir, self.usage, self._made_sampler())
+
+    def num_classes(self):
+        return 10
+
+
+class FashionMnistDataset(MnistDataset):
+    """The same for Fashion-MNIST."""
+
+    _fashion = True
+
+
+def _slices(data):
+    """Columns and names of what NumpySlicesDataset takes."""
+    if isinstance(data, dict):
+        return list(data.values()), [str(k) for k in data]
+    if isinstance(data, tuple):
+        return list(data), None
+    return [data], None
+
+
+class NumpySlicesDataset(SourceDataset):
+    """Row i holds element i of each array."""
+
+    def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None, sampler=None,
+                 num_shards=None, shard_id=None):
+        if not isinstance(data, (list, tuple, dict, np.ndarray)):
+            raise TypeError(f'Unsupported data type {type(data)}; it must be a list, tuple, dict or array.')
+        if len(data) == 0:
+            raise ValueError('Argument data cannot be empty')
+        columns, names = _slices(data)
+        if column_names is not None:
+            names = _check.names('column_names', column_names)
+            if len(names) != len(columns):
+                raise ValueError(f'Num of input column names is {len(names)}, but required is {len(columns)}.')
+        self.column_names = names or [f'column_{i}' for i in range(len(columns))]
+        self._columns = [np.asarray(c) for c in columns]
+        lengths = {len(c) if c.ndim else -1 for c in self._columns}
+        if len(lengths) != 1 or lengths == {-1}:
+            raise ValueError('The columns of NumpySlicesDataset must be equally long.')
+        super().__init__(samplers.choose(num_samples, sampler, shuffle, num_shards, shard_id), num_parallel_workers)
+
+    def _open(self):
+        return _c.ds_slices(self.column_names, self._columns, self._made_sampler())
+
+
+class GeneratorDataset(SourceDataset):
+    """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that gives one.
+
+    An item is a tuple of arrays, one per column, or one array for a single column. It is copied. Sources run in the
+    pipeline's threads: with num_parallel_workers > 1 an object with random access is asked from several."""
+
+    def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None,
+                 num_parallel_workers=1, shuffle=None, sampler=None, num_shards=None, shard_id=None,
+                 python_multiprocessing=True, max_rowsize=None, batch_sampler=None, collate_fn=None):
+        if schema is not None or batch_sampler is not None or collate_fn is not None:
+            raise NotImplementedError('GeneratorDataset does not support schema, batch_sampler and collate_fn.')
+        if column_names is None:
+            raise ValueError('Neither columns_names nor schema are provided.')
+        self.column_names = _check.names('column_names', column_names)
+        _check.kind('python_multiprocessing', python_multiprocessing, bool)
+        self._types = None
+        if column_types is not None:
+            self._types = [_c.ds_dtype(t) for t in column_types]
+            if len(self._types) != len(self.column_names) or min(self._types) < 0:
+                raise TypeError('column_types must have one dtype for each of column_names.')
+            self._type_names = list(column_types)
+        self.source = source
+        self._random_access = hasattr(source, '__getitem__') and hasattr(source, '__len__')
+        if not self._random_access:
+            if not callable(source) and not hasattr(source, '__iter__') and not hasattr(source, '__next__'):
+                raise TypeError('Input `source` function of GeneratorDataset should be callable, iterable or random '
+                                f'accessible, but got {type(source)}.')
+            if sampler is not None or num_shards is not None or shard_id is not None:
+                raise ValueError('sampler and num_shards need a source with random access (__getitem__ and __len__).')
+            if shuffle:
+                raise ValueError('shuffle=True needs a source with random access (__getitem__ and __len__).')
+            if num_samples is not None:
+                _check.integer('num_samples', num_samples, 0)
+            chosen = None
+        else:
+            chosen = samplers.choose(num_samples, sampler, shuffle, num_shards, shard_id)
+        super().__init__(chosen, num_parallel_workers)
+        if not self._random_access and num_samples:
+            self._node = _c.ds_count('take', self._node, num_samples)
+
+    def _open(self):
+        size = len(self.source) if hasattr(self.source, '__len__') else -1
+        if self._random_access and size == 0:
+            raise ValueError('The source of GeneratorDataset has no rows.')
+        pair = _random_pair if self._random_access else _stream_pair
+        check = self._check_types if self._types else None
+        source, name = self.source, f'GeneratorDataset {_name(self.source)}'
+        return _c.ds_source(name, self.column_names, size, self._random_access, lambda: pair(source, check),
+                            self._made_sampler(), self.num_parallel_workers or 1)
+
+    def _check_types(self, row):
+        values = row if isinstance(row, tuple) else (row,)
+        for v, number, name in builtins.zip(values, self._types, self._type_names):
+            array = np.asarray(v)
+            if _c.ds_dtype(array.dtype) != number:
+                raise RuntimeError("Invalid Python function, type of returned data in 'GeneratorDataset' should be same "
+                                   f'with specified column_types, but the type of returned data: {array.dtype}, '
+                                   f'specified column type: {name}')
+        return row
+
+
+def _row(item):
+    return tuple(item) if isinstance(item, list) else item
+
+
+def _random_pair(source, check):
+    def get(i):
+        row = _row(source[i])
+        if row is None:
+            raise RuntimeError(f'the source returned None for row {i}')
+        return check(row) if check else row
+    return lambda epoch: None, get
+
+
+def _stream_pair(source, check):
+    items = [None]
+
+    def begin(epoch):
+        made = source() if callable(source) and not hasattr(source, '__iter__') and not hasattr(source, '__next__') \
+            else source
+        items[0] = iter(made)
+
+    def get(i):
+        for item in items[0]:
+            row = _row(item)
+            if row is None:
+                raise RuntimeError(f'the source returned None for row {i}')
+            return check(row) if check else row
+        return None
+    return begin, get

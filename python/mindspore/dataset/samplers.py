@@ -1,0 +1,210 @@
+"""Samplers: in which order, and which rows, a source with random access is read."""
+import numpy as np
+
+from mindspore import _c
+
+from . import _check
+
+
+class Sampler:
+    """Base class of samplers that are written in Python: override __iter__ (indices of one epoch), or fill sample_ids."""
+
+    def __init__(self, num_samples=None):
+        if num_samples is not None:
+            _check.integer('num_samples', num_samples, 0)
+        self.num_samples = num_samples
+        self.child_sampler = None
+        self.dataset_size = 0
+
+    def __iter__(self):
+        raise NotImplementedError('Sampler must be subclassed and __iter__ be overridden.')
+
+    def add_child(self, sampler):
+        """Rows are first chosen by `sampler`; this one chooses among them."""
+        if self.child_sampler is not None:
+            raise RuntimeError('Cannot add child sampler, this sampler already has a child.')
+        self.child_sampler = sampler
+
+    def get_child(self):
+        return self.child_sampler
+
+    def get_num_samples(self):
+        return self.num_samples
+
+    def _own(self):
+        return host(self)
+
+    def _make(self):
+        own = self._own()
+        return own if self.child_sampler is None else _c.ds_sampler_chain(own, make(self.child_sampler))
+
+
+def _indices(sampler, n_rows):
+    if isinstance(sampler, Sampler):
+        sampler.dataset_size = n_rows
+    ids = sampler if isinstance(sampler, (list, tuple, np.ndarray)) else iter(sampler)
+    limit = getattr(sampler, 'num_samples', None)
+    result = []
+    for i in ids:
+        for k in np.ravel(np.asarray(i)).tolist():
+            if isinstance(k, bool) or not isinstance(k, int):
+                raise TypeError(f'Sampler returned an index {k!r}, which is not an int.')
+            result.append(k)
+            if limit and len(result) == limit:
+                return result
+    return result
+
+
+def host(sampler):
+    """A sampler written in Python, for the pipeline: any iterable of indices."""
+    return _c.ds_sampler_host(lambda n_rows: _indices(sampler, n_rows))
+
+
+class BuiltinSampler(Sampler):
+    """Base of the samplers that the library has."""
+
+    def __iter__(self):
+        raise NotImplementedError(f'{type(self).__name__} runs inside the pipeline.')
+
+    def _args(self):
+        raise NotImplementedError
+
+    def _own(self):
+        return _c.ds_sampler(*self._args())
+
+
+class SequentialSampler(BuiltinSampler):
+    def __init__(self, start_index=None, num_samples=None):
+        if start_index is not None:
+            _check.integer('start_index', start_index, 0)
+        super().__init__(num_samples)
+        self.start_index = start_index
+
+    def _args(self):
+        return 'sequential', self.start_index or 0, self.num_samples or 0
+
+
+class RandomSampler(BuiltinSampler):
+    def __init__(self, replacement=False, num_samples=None, shuffle=None):
+        if not isinstance(replacement, bool):
+            raise TypeError(f'replacement must be a boolean value but got: {replacement}.')
+        super().__init__(num_samples)
+        self.replacement = replacement
+        self.deterministic = False
+
+    def _args(self):
+        return 'random', self.replacement, self.num_samples or 0
+
+
+class DistributedSampler(BuiltinSampler):
+    def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
+        _check.integer('num_shards', num_shards, 1)
+        _check.integer('shard_id', shard_id, 0)
+        if not isinstance(shuffle, bool):
+            raise TypeError(f'shuffle must be a boolean value but got: {shuffle}.')
+        _check.integer('offset', offset, -1)
+        if shard_id >= num_shards:
+            raise ValueError(f'shard_id should be in range [0, {num_shards}), but got {shard_id}.')
+        if offset > num_shards:
+            raise RuntimeError(f'offset should be no more than num_shards, but got {offset}.')
+        super().__init__(num_samples)
+        self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
+
+    def _args(self):
+        return 'distributed', self.num_shards, self.shard_id, self.shuffle, self.num_samples or 0, self.offset
+
+
+class SubsetSampler(BuiltinSampler):
+    _shuffle = False
+
+    def __init__(self, indices, num_samples=None):
+        if not isinstance(indices, (list, tuple, np.ndarray)):
+            indices = [indices]
+        for i, item in enumerate(indices):
+            if not isinstance(item, (int, np.integer)) or isinstance(item, bool):
+                raise TypeError(f'Type of indices element must be int, but got list[{i}]: {item}, type: {type(item)}.')
+        super().__init__(num_samples)
+        self.indices = [int(i) for i in indices]
+
+    def _args(self):
+        return 'subset', self.indices, self._shuffle, self.num_samples or 0
+
+
+class SubsetRandomSampler(SubsetSampler):
+    _shuffle = True
+
+
+class WeightedRandomSampler(BuiltinSampler):
+    def __init__(self, weights, num_samples=None, replacement=True):
+        if not isinstance(weights, (list, tuple, np.ndarray)):
+            weights = [weights]
+        for i, item in enumerate(weights):
+            if not isinstance(item, (int, float, np.number)) or isinstance(item, bool):
+                raise TypeError(f'type of weights element must be number, but got w[{i}]: {item}, type: {type(item)}.')
+            if not 0 <= item < float('inf'):
+                raise ValueError(f'weights must not contain negative or infinite numbers, but got w[{i}]: {item}.')
+        if len(weights) == 0:
+            raise ValueError('weights size should not be 0')
+        if not any(w > 0 for w in weights):
+            raise ValueError('elements of weights must not be all zero')
+        if not isinstance(replacement, bool):
+            raise TypeError(f'replacement must be a boolean value but got: {replacement}.')
+        super().__init__(num_samples)
+        self.weights, self.replacement = [float(w) for w in weights], replacement
+
+    def _args(self):
+        return 'weighted', self.weights, self.replacement, self.num_samples or 0
+
+
+class PKSampler(BuiltinSampler):
+    def __init__(self, num_val, num_class=None, shuffle=False, class_column='label', num_samples=None):
+        _check.integer('num_val', num_val, 1)
+        if num_class is not None:
+            _check.integer('num_class', num_class, 1)
+        if not isinstance(shuffle, bool):
+            raise TypeError(f'shuffle must be a boolean value but got: {shuffle}.')
+        if class_column != 'label':
+            raise NotImplementedError("class_column other than 'label' is not supported.")
+        super().__init__(num_samples)
+        self.num_val, self.num_class, self.shuffle, self.class_column = num_val, num_class, shuffle, class_column
+
+    def _args(self):
+        return 'pk', self.num_val, self.num_class or 0, self.shuffle, self.num_samples or 0
+
+
+def make(sampler):
+    """Any sampler as the pipeline takes it."""
+    return sampler._make() if isinstance(sampler, Sampler) else host(sampler)
+
+
+def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=True):
+    """The sampler that a source's arguments stand for. Without any, rows come in random order."""
+    if shuffle is not None:
+        if not isinstance(shuffle, bool):
+            raise TypeError(f'Argument shuffle with value {shuffle} is not of type [<class \'bool\'>], '
+                            f'but got {type(shuffle)}.')
+    if num_samples is not None:
+        _check.integer('num_samples', num_samples, 0)
+    if (num_shards is None) != (shard_id is None):
+        raise ValueError('num_shards and shard_id need to be passed in together.')
+    if num_shards is not None:
+        _check.integer('num_shards', num_shards, 1)
+        _check.integer('shard_id', shard_id, 0)
+        if shard_id >= num_shards:
+            raise ValueError(f'shard_id should be less than num_shards, but got {shard_id} of {num_shards}.')
+    if sampler is not None:
+        if shuffle is not None or num_shards is not None or (num_samples is not None and
+                                                             isinstance(sampler, BuiltinSampler)):
+            raise ValueError(f'Conflicting arguments during sampler assignments. num_samples: {num_samples}, '
+                             f'num_shards: {num_shards}, shard_id: {shard_id}, shuffle: {shuffle}.')
+        if not hasattr(sampler, '__iter__') and not hasattr(sampler, '__getitem__'):
+            raise TypeError(f'Unsupported sampler object of type ({type(sampler)})')
+        if num_samples is not None:
+            outer = SequentialSampler(num_samples=num_samples)
+            outer.add_child(sampler)
+            return outer
+        return sampler
+    shuffle = default_shuffle if shuffle is None else shuffle
+    if num_shards is not None:
+        return DistributedSampler(num_shards, shard_id, shuffle, num_samples)
+    return RandomSampler(num_samples=num_samples) if shuffle else SequentialSampler(num_samples=num_samples)

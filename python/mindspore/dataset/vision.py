@@ -1,0 +1,201 @@
+"""Transforms on images: arrays of shape <H, W, C> or <H, W>."""
+import enum
+import numbers
+
+import numpy as np
+
+from . import _check
+from .transforms import TensorOperation, dtype_number
+
+
+class Inter(enum.IntEnum):
+    NEAREST = 0
+    ANTIALIAS = 1
+    BILINEAR = LINEAR = 2
+    BICUBIC = CUBIC = 3
+    AREA = 4
+    PILCUBIC = 5
+
+
+class Border(str, enum.Enum):
+    CONSTANT = 'constant'
+    EDGE = 'edge'
+    REFLECT = 'reflect'
+    SYMMETRIC = 'symmetric'
+
+
+class ImageBatchFormat(enum.IntEnum):
+    NHWC = 0
+    NCHW = 1
+
+
+def _size(size):
+    """An int (square) or (height, width)."""
+    _check.kind('size', size, int, list, tuple)
+    if isinstance(size, int):
+        return (_check.integer('size', size, 1, 16777216),) * 2
+    if len(size) != 2:
+        raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
+    return tuple(_check.integer(f'size at dim {i}', v, 1, 16777216) for i, v in enumerate(size))
+
+
+def _padding(padding):
+    """An int, (left and right, top and bottom) or (left, top, right, bottom)."""
+    _check.kind('padding', padding, int, list, tuple)
+    if isinstance(padding, int):
+        padding = (padding,) * 4
+    elif len(padding) == 2:
+        padding = (padding[0], padding[1]) * 2
+    elif len(padding) != 4:
+        raise ValueError('The size of the padding list or tuple should be 2 or 4.')
+    return tuple(_check.integer('pad_value', v) for v in padding)
+
+
+def _fill(fill_value):
+    _check.kind('fill_value', fill_value, int, tuple)
+    if isinstance(fill_value, int):
+        fill_value = (fill_value,) * 3
+    if len(fill_value) != 3:
+        raise TypeError('fill_value should be a single integer or a 3-tuple.')
+    return tuple(_check.integer('fill_value', v, 0, 255) for v in fill_value)
+
+
+def _border(padding_mode):
+    _check.kind('padding_mode', padding_mode, Border)
+    return list(Border).index(padding_mode)
+
+
+class Rescale(TensorOperation):
+    """image * rescale + shift, as float32."""
+
+    def __init__(self, rescale, shift):
+        self.rescale, self.shift = _check.number('rescale', rescale), _check.number('shift', shift)
+
+    def _args(self):
+        return self.rescale, self.shift
+
+
+class Normalize(TensorOperation):
+    """(image - mean) / std for each channel, as float32."""
+
+    def __init__(self, mean, std, is_hwc=True):
+        for name, values in (('mean', mean), ('std', std)):
+            _check.kind(name, values, list, tuple)
+            for i, v in enumerate(values):
+                _check.kind(f'{name}[{i}]', v, numbers.Number)
+        if len(mean) != len(std):
+            raise ValueError('Length of mean and std must be equal.')
+        for i, v in enumerate(mean):
+            if not 0 <= v <= 255:
+                raise ValueError(f'Input mean[{i}] is not within the required interval of [0, 255].')
+        for i, v in enumerate(std):
+            if not 0 < v <= 255:
+                raise ValueError(f'Input std[{i}] is not within the required interval of (0, 255].')
+        self.mean, self.std, self.is_hwc = mean, std, _check.kind('is_hwc', is_hwc, bool)
+
+    def _args(self):
+        return (int(self.is_hwc), *self.mean, *self.std)
+
+
+class HWC2CHW(TensorOperation):
+    """<H, W, C> to <C, H, W>."""
+
+
+class ToTensor(TensorOperation):
+    """<H, W, C> of 0..255 to <C, H, W> of 0..1."""
+
+    def __init__(self, output_type=np.float32):
+        self.output_type, self._dtype = output_type, dtype_number(output_type)
+
+    def _args(self):
+        return (self._dtype,)
+
+
+class ToType(TensorOperation):
+    def __init__(self, data_type):
+        self.data_type, self._dtype = data_type, dtype_number(data_type)
+
+    def _args(self):
+        return (self._dtype,)
+
+
+class Resize(TensorOperation):
+    """To (height, width), or with an int the shorter edge to it, keeping the aspect."""
+
+    def __init__(self, size, interpolation=Inter.LINEAR):
+        self.size, self.interpolation = size, _check.kind('interpolation', interpolation, Inter)
+        self._hw = (_size(size)[0], 0) if isinstance(size, int) else _size(size)
+
+    def _args(self):
+        return (*self._hw, int(self.interpolation))
+
+
+class CenterCrop(TensorOperation):
+    def __init__(self, size):
+        self.size, self._hw = size, _size(size)
+
+    def _args(self):
+        return self._hw
+
+
+class Crop(TensorOperation):
+    def __init__(self, coordinates, size):
+        _check.kind('coordinates', coordinates, list, tuple)
+        if len(coordinates) != 2:
+            raise TypeError('Coordinates should be a list/tuple (y, x) of length 2.')
+        self._at = tuple(_check.integer(f'coordinates[{i}]', v) for i, v in enumerate(coordinates))
+        self.coordinates, self.size, self._hw = coordinates, size, _size(size)
+
+    def _args(self):
+        return (*self._at, *self._hw)
+
+
+class Pad(TensorOperation):
+    def __init__(self, padding, fill_value=0, padding_mode=Border.CONSTANT):
+        self._numbers = (*_padding(padding), *_fill(fill_value), _border(padding_mode))
+        self.padding, self.fill_value, self.padding_mode = padding, fill_value, padding_mode
+
+    def _args(self):
+        return self._numbers
+
+
+class RandomCrop(TensorOperation):
+    """A window at a random place, the same for every column of a row."""
+
+    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
+        _check.kind('pad_if_needed', pad_if_needed, bool)
+        self._numbers = (*_size(size), int(pad_if_needed), *_padding(0 if padding is None else padding),
+                         *_fill(fill_value), _border(padding_mode))
+        self.size, self.padding, self.pad_if_needed = size, padding, pad_if_needed
+        self.fill_value, self.padding_mode = fill_value, padding_mode
+
+    def _args(self):
+        return self._numbers
+
+
+class _RandomFlip(TensorOperation):
+    def __init__(self, prob=0.5):
+        self.prob = _check.unit('prob', prob)
+
+    def _args(self):
+        return (self.prob,)
+
+
+class RandomHorizontalFlip(_RandomFlip):
+    pass
+
+
+class RandomVerticalFlip(_RandomFlip):
+    pass
+
+
+class HorizontalFlip(TensorOperation):
+    pass
+
+
+class VerticalFlip(TensorOperation):
+    pass
+
+
+class Invert(TensorOperation):
+    pass
