@@ -122,7 +122,7 @@ static void find_lives(Planner *pl)
 static void place_results(Planner *pl)
 {
     const MsGraph *g = pl->g;
-    for (int j = 0; j < g->n_result; j++) {
+    for (int j = 0; j < pl->p->n_result; j++) {
         int32_t v = g->out[j];
         Root *r = &pl->root[pl->seen[v].root];
         MsResult *res = &pl->p->result[j];
@@ -166,7 +166,7 @@ static bool can_donate(const Planner *pl, int32_t v, int c)
 static void place_writes(Planner *pl)
 {
     const MsGraph *g = pl->g;
-    int n = g->n_out - g->n_result;
+    int n = pl->p->n_write;
     for (int k = 0; k < n; k++) {
         int32_t v = g->out[g->n_result + k];
         MsWrite *w = &pl->p->write[k];
@@ -308,7 +308,7 @@ static MsStatus make_handles(Planner *pl)
 {
     MsInstance *p = pl->p;
     const MsGraph *g = pl->g;
-    int n_patch = 0, n_group = g->n_in + g->n_result, *count = ms__calloc((size_t)n_group + 1, sizeof *count);
+    int n_patch = 0, n_group = g->n_in + p->n_result, *count = ms__calloc((size_t)n_group + 1, sizeof *count);
     if (!count) return MS_ERROR_MEMORY;
     for (int v = 0; v < g->n_val; v++) {
         if (!pl->needed[v]) continue;
@@ -373,7 +373,6 @@ static MsStatus plan(Planner *pl, const MsRecord *r)
     for (int i = 0; i < g->n_in; i++)
         memcpy(p->input[i].strides, pl->in[i]->strides, sizeof p->input[i].strides);
     p->n_val = g->n_val;
-    p->n_write = g->n_out - g->n_result;
     find_lives(pl);
     place_results(pl);
     place_writes(pl);
@@ -385,16 +384,19 @@ static MsStatus plan(Planner *pl, const MsRecord *r)
     return make_steps(pl, r);
 }
 
-MsInstance *ms__plan(const MsGraph *g, const MsRecord *r, MsTensor *const *in)
+MsInstance *ms__plan(const MsGraph *g, bool call, const MsRecord *r, MsTensor *const *in)
 {
     size_t n_val = (size_t)g->n_val, n_node = (size_t)g->n_node;
     MsInstance *p = ms__calloc(1, sizeof *p);
     if (!p) return NULL;
+    p->call = call;
+    p->n_result = call ? g->n_result : g->n_out;
+    p->n_write = g->n_out - p->n_result;
     p->handle = ms__calloc(n_val, sizeof *p->handle);
     p->input = ms__calloc((size_t)g->n_in, sizeof *p->input);
-    p->result = ms__calloc((size_t)g->n_result, sizeof *p->result);
-    p->write = ms__calloc((size_t)(g->n_out - g->n_result), sizeof *p->write);
-    p->fresh = ms__calloc((size_t)g->n_result, sizeof *p->fresh);
+    p->result = ms__calloc((size_t)p->n_result, sizeof *p->result);
+    p->write = ms__calloc((size_t)p->n_write, sizeof *p->write);
+    p->fresh = ms__calloc((size_t)p->n_result, sizeof *p->fresh);
     Planner pl = {.g = g, .seen = r->seen, .in = in, .p = p};
     pl.root = ms__malloc(n_val * sizeof *pl.root);
     pl.number = ms__malloc(n_node * sizeof *pl.number);

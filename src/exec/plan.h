@@ -56,6 +56,7 @@ typedef struct MsInput {
 
 typedef struct MsInstance {
     struct MsInstance *next;
+    bool call; /* made for calls: captured tensors are inputs and written; else a function of all inputs */
     _Atomic bool busy;
     MsStorage *arena;
     MsTensor **handle; /* by value, NULL where no step needs one; owned */
@@ -63,18 +64,17 @@ typedef struct MsInstance {
     int n_step;
     MsPatch *patch;
     int n_patch;
-    MsInput *input;   /* n_in */
-    MsResult *result; /* n_result */
+    MsInput *input; /* n_in */
+    MsResult *result;
     MsWrite *write;
-    int n_val, n_write;
+    int n_val, n_result, n_write;
     MsTensor **fresh; /* results of the run in progress */
     MsTensor **slots; /* memory of the steps' in, out and preset lists */
     bool no_overlap; /* some write is direct: captured tensors and arguments must not share storage with it */
 } MsInstance;
 
-/* Makes an instance from a record (whose constants it takes over). NULL and an error when memory is refused.
- */
-MsInstance *ms__plan(const MsGraph *g, const MsRecord *r, MsTensor *const *in);
+/* Makes an instance from a record with the inputs of its run. NULL and an error when memory is refused. */
+MsInstance *ms__plan(const MsGraph *g, bool call, const MsRecord *r, MsTensor *const *in);
 void ms__instance_free(MsInstance *p);
 
 #endif

@@ -26,9 +26,18 @@ struct MsPlan {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of every graph's plan list; held for moments */
 
-static MsTensor *input_of(const MsGraph *g, MsTensor *const *in, int i)
+/* One run: a call from outside, or g as a function (see exec.h). */
+typedef struct Run {
+    MsGraph *g;
+    bool call;
+    int n_result;
+    MsTensor *const *in;
+    MsTensor **out; /* entry not NULL: a tensor to write into */
+} Run;
+
+static MsTensor *input_of(const Run *x, int i)
 {
-    return i >= g->n_arg && g->captured ? g->captured[i - g->n_arg] : in[i];
+    return x->call && i >= x->g->n_arg ? x->g->captured[i - x->g->n_arg] : x->in[i];
 }
 
 static MsStatus check_input(const MsGraph *g, int i, const MsTensor *t)
@@ -59,6 +68,7 @@ static MsTensor *clone(MsTensor *t)
 /* ---- node by node ---- */
 
 typedef struct Walk {
+    const Run *x;
     const MsGraph *g;
     MsTensor **val;   /* by value, retained while needed */
     int32_t *last;    /* by value: the node of its last use */
@@ -111,6 +121,12 @@ static MsStatus see_node(Walk *w, int k, MsTensor *const *in, const MsKernel *ke
     return MS_OK;
 }
 
+/* Operators that matter to interpreters only: the value is the input's. */
+static bool gives_input(const MsOp *op)
+{
+    return strcmp(op->name, "stop_gradient") == 0 || strcmp(op->name, "identity") == 0;
+}
+
 static MsStatus run_node(Walk *w, int k)
 {
     const MsGraph *g = w->g;
@@ -123,8 +139,12 @@ static MsStatus run_node(Walk *w, int k)
     for (int j = 0; j < n->n_out; j++) out[j] = NULL;
     MsCall c = {n->op, n->attr, n->n_in, n->n_out, in, out, &g->val[n->out]};
     int mark = ms_scope_begin();
-    const MsKernel *kernel = ms__select(&c);
-    MsStatus st = kernel ? kernel->run(&c) : ms_error()->code;
+    const MsKernel *kernel = NULL;
+    MsStatus st = MS_OK;
+    if (gives_input(n->op))
+        out[0] = in[0];
+    else
+        st = (kernel = ms__select(&c)) ? kernel->run(&c) : ms_error()->code;
     for (int j = 0; j < n->n_out && st == MS_OK; j++) w->val[n->out + j] = ms_tensor_ref(out[j]);
     ms_scope_end(mark, NULL, 0);
     if (st == MS_OK) st = see_node(w, k, in, kernel);
@@ -149,7 +169,7 @@ static MsStatus run_node(Walk *w, int k)
 static MsStatus give_results(Walk *w)
 {
     const MsGraph *g = w->g;
-    for (int j = 0; j < g->n_result; j++) {
+    for (int j = 0; j < w->x->n_result; j++) {
         MsTensor *t = w->val[g->out[j]];
         int32_t root = w->rec.seen[g->out[j]].root;
         bool own = root >= g->n_in && !w->rec.seen[root].constant &&
@@ -171,8 +191,7 @@ static MsStatus write_captured(MsTensor *to, MsTensor *value)
 static MsStatus give_writes(Walk *w)
 {
     const MsGraph *g = w->g;
-    int n = g->n_out - g->n_result;
-    if (!g->captured) return MS_OK;
+    int n = g->n_out - w->x->n_result;
     for (int k = 0; k < n; k++) {
         int32_t v = g->out[g->n_result + k];
         if (w->rec.seen[v].root >= g->n_in || v == g->n_arg + g->written[k]) continue;
@@ -191,15 +210,15 @@ static MsStatus give_writes(Walk *w)
 
 /* Results that the caller gave tensors for are written last: these may overlap inputs. What stays in `given`
  * goes to the caller's scope. */
-static MsStatus give_out(const MsGraph *g, MsTensor **given, MsTensor **out)
+static MsStatus give_out(const Run *x, MsTensor **given)
 {
-    for (int j = 0; j < g->n_result; j++)
-        if (out[j] && out[j] != given[j]) MS_TRY(ms__copy(out[j], given[j]));
-    for (int j = 0; j < g->n_result; j++) {
-        if (out[j])
+    for (int j = 0; j < x->n_result; j++)
+        if (x->out[j] && x->out[j] != given[j]) MS_TRY(ms__copy(x->out[j], given[j]));
+    for (int j = 0; j < x->n_result; j++) {
+        if (x->out[j])
             given[j] = NULL;
         else
-            out[j] = given[j];
+            x->out[j] = given[j];
     }
     return MS_OK;
 }
@@ -227,18 +246,19 @@ static void walk_free(Walk *w)
     free(w->rec.kernel);
 }
 
-static bool walk_init(Walk *w, const MsGraph *g, MsTensor *const *in)
+static bool walk_init(Walk *w, const Run *x)
 {
+    const MsGraph *g = x->g;
     size_t n = (size_t)g->n_val;
-    *w = (Walk){.g = g};
+    *w = (Walk){.x = x, .g = g};
     w->val = ms__calloc(n, sizeof *w->val);
     w->last = ms__malloc(n * sizeof *w->last);
-    w->given = ms__calloc((size_t)g->n_result, sizeof *w->given);
+    w->given = ms__calloc((size_t)x->n_result, sizeof *w->given);
     w->rec.seen = ms__calloc(n, sizeof *w->rec.seen);
     w->rec.kernel = ms__calloc((size_t)g->n_node, sizeof *w->rec.kernel);
     if (!w->val || !w->last || !w->given || !w->rec.seen || !w->rec.kernel) return false;
     for (int i = 0; i < g->n_in; i++) {
-        MsTensor *t = w->val[i] = ms_tensor_ref(input_of(g, in, i));
+        MsTensor *t = w->val[i] = ms_tensor_ref(input_of(x, i));
         w->rec.seen[i].root = i;
         memcpy(w->rec.seen[i].strides, t->strides, sizeof t->strides);
     }
@@ -247,20 +267,21 @@ static bool walk_init(Walk *w, const MsGraph *g, MsTensor *const *in)
 }
 
 /* Keeps an instance for later runs; memory refused for it is no failure of this run. */
-static void keep_plan(MsGraph *g, Walk *w);
+static void keep_plan(Walk *w);
 
-static MsStatus run_nodes(MsGraph *g, MsTensor *const *in, MsTensor **out, bool keep)
+static MsStatus run_nodes(const Run *x, bool keep)
 {
     Walk w;
+    const MsGraph *g = x->g;
     int mark = ms_scope_begin();
-    MsStatus st = walk_init(&w, g, in) ? MS_OK : MS_ERROR_MEMORY;
+    MsStatus st = walk_init(&w, x) ? MS_OK : MS_ERROR_MEMORY;
     for (int k = 0; k < g->n_node && st == MS_OK; k++)
         if (g->node[k].op) st = run_node(&w, k);
     if (st == MS_OK) st = give_results(&w);
     if (st == MS_OK) st = give_writes(&w);
-    if (st == MS_OK) st = give_out(g, w.given, out);
-    if (st == MS_OK && keep) keep_plan(g, &w);
-    ms_scope_end(mark, w.given, st == MS_OK ? g->n_result : 0);
+    if (st == MS_OK) st = give_out(x, w.given);
+    if (st == MS_OK && keep) keep_plan(&w);
+    ms_scope_end(mark, w.given, st == MS_OK ? x->n_result : 0);
     walk_free(&w);
     return st;
 }
@@ -275,10 +296,11 @@ static void patch(const MsInstance *p, int first, int n, MsStorage *storage, cha
     }
 }
 
-static bool layout_fits(const MsGraph *g, const MsInstance *p, MsTensor *const *in)
+static bool fits(const Run *x, const MsInstance *p)
 {
-    for (int i = 0; i < g->n_in; i++) {
-        const MsTensor *t = input_of(g, in, i);
+    if (p->busy || p->call != x->call) return false;
+    for (int i = 0; i < x->g->n_in; i++) {
+        const MsTensor *t = input_of(x, i);
         for (int d = 0; d < t->ndim; d++)
             if (t->strides[d] != p->input[i].strides[d] && t->shape[d] != 1) return false;
     }
@@ -286,13 +308,14 @@ static bool layout_fits(const MsGraph *g, const MsInstance *p, MsTensor *const *
 }
 
 /* A captured tensor that is written while the run goes on must not be seen through any other input. */
-static bool overlaps(const MsGraph *g, const MsInstance *p, MsTensor *const *in, int n_in)
+static bool overlaps(const Run *x, const MsInstance *p, int n_in)
 {
+    const MsGraph *g = x->g;
     for (int k = 0; k < p->n_write; k++) {
         if (!p->write[k].direct) continue;
         const MsTensor *to = g->captured[p->write[k].captured];
         for (int i = 0; i < n_in; i++) {
-            const MsTensor *t = input_of(g, in, i);
+            const MsTensor *t = input_of(x, i);
             if (t->storage == to->storage && i != g->n_arg + p->write[k].captured) return true;
         }
     }
@@ -301,42 +324,42 @@ static bool overlaps(const MsGraph *g, const MsInstance *p, MsTensor *const *in,
 
 /* Points the handles at this run's inputs. False when they overlap in a way that the instance cannot serve.
  */
-static bool bind_inputs(const MsGraph *g, MsInstance *p, MsTensor *const *in)
+static bool bind_inputs(const Run *x, MsInstance *p)
 {
     bool moved = false;
-    for (int i = 0; i < g->n_in; i++) {
-        MsTensor *t = input_of(g, in, i);
-        MsInput *x = &p->input[i];
-        if (x->storage == t->storage && x->data == t->data) continue;
-        patch(p, x->first, x->n_patch, t->storage, t->data);
-        x->storage = t->storage;
-        x->data = t->data;
-        moved |= i >= g->n_arg;
+    for (int i = 0; i < x->g->n_in; i++) {
+        MsTensor *t = input_of(x, i);
+        MsInput *to = &p->input[i];
+        if (to->storage == t->storage && to->data == t->data) continue;
+        patch(p, to->first, to->n_patch, t->storage, t->data);
+        to->storage = t->storage;
+        to->data = t->data;
+        moved |= i >= x->g->n_arg;
     }
-    return !p->no_overlap || !overlaps(g, p, in, moved ? g->n_in : g->n_arg);
+    return !p->no_overlap || !overlaps(x, p, moved ? x->g->n_in : x->g->n_arg);
 }
 
 /* Storage for the direct results. A tensor of the caller is used as it is when it has the layout and shares
  * nothing with an input. */
-static bool usable(const MsGraph *g, MsTensor *const *in, const MsResult *r, const MsTensor *t)
+static bool usable(const Run *x, const MsResult *r, const MsTensor *t)
 {
     for (int d = 0; d < t->ndim; d++)
         if (t->strides[d] != r->strides[d] && t->shape[d] != 1) return false;
-    for (int i = 0; i < g->n_in; i++)
-        if (input_of(g, in, i)->storage == t->storage) return false;
+    for (int i = 0; i < x->g->n_in; i++)
+        if (input_of(x, i)->storage == t->storage) return false;
     return true;
 }
 
-static MsStatus make_results(const MsGraph *g, MsInstance *p, MsTensor *const *in, MsTensor *const *out)
+static MsStatus make_results(const Run *x, MsInstance *p)
 {
-    for (int j = 0; j < g->n_result; j++) {
+    for (int j = 0; j < p->n_result; j++) {
         const MsResult *r = &p->result[j];
         p->fresh[j] = NULL;
         if (!r->direct) continue;
-        if (out[j] && r->offset == 0 && usable(g, in, r, out[j])) {
-            p->fresh[j] = out[j];
+        if (x->out[j] && r->offset == 0 && usable(x, r, x->out[j])) {
+            p->fresh[j] = x->out[j];
         } else {
-            const MsAval *a = &g->val[r->value];
+            const MsAval *a = &x->g->val[r->value];
             MsStorage *s = ms__storage_new(r->nbytes);
             if (!s) return MS_ERROR_MEMORY;
             p->fresh[j] =
@@ -378,10 +401,9 @@ static MsStatus run_steps(MsInstance *p)
 
 static MsStatus finish(const MsGraph *g, MsInstance *p)
 {
-    for (int j = 0; j < g->n_result; j++)
+    for (int j = 0; j < p->n_result; j++)
         if (!p->result[j].direct && !(p->fresh[j] = clone(p->handle[p->result[j].value])))
             return ms_error()->code;
-    if (!g->captured) return MS_OK;
     MsTensor *from[p->n_write > 0 ? p->n_write : 1];
     for (int k = 0; k < p->n_write; k++) {
         const MsWrite *w = &p->write[k];
@@ -399,14 +421,14 @@ static MsStatus finish(const MsGraph *g, MsInstance *p)
     return MS_OK;
 }
 
-static MsStatus run_planned(MsGraph *g, MsInstance *p, MsTensor *const *in, MsTensor **out)
+static MsStatus run_planned(const Run *x, MsInstance *p)
 {
     int mark = ms_scope_begin();
-    MsStatus st = make_results(g, p, in, out);
+    MsStatus st = make_results(x, p);
     if (st == MS_OK) st = run_steps(p);
-    if (st == MS_OK) st = finish(g, p);
-    if (st == MS_OK) st = give_out(g, p->fresh, out);
-    ms_scope_end(mark, p->fresh, st == MS_OK ? g->n_result : 0);
+    if (st == MS_OK) st = finish(x->g, p);
+    if (st == MS_OK) st = give_out(x, p->fresh);
+    ms_scope_end(mark, p->fresh, st == MS_OK ? p->n_result : 0);
     return st;
 }
 
@@ -422,14 +444,15 @@ static void plan_free(MsPlan *plan)
     free(plan);
 }
 
-static MsInstance *take(MsGraph *g, MsTensor *const *in, bool *make)
+static MsInstance *take(const Run *x, bool *make)
 {
     MsInstance *p = NULL;
     pthread_mutex_lock(&lock);
-    if (g->plan)
-        for (p = g->plan->list; p && (p->busy || !layout_fits(g, p, in));) p = p->next;
+    const MsPlan *plan = x->g->plan;
+    if (plan)
+        for (p = plan->list; p && !fits(x, p);) p = p->next;
     if (p) p->busy = true;
-    *make = !g->plan || g->plan->n_made < MAX_PLANS;
+    *make = !plan || plan->n_made < MAX_PLANS;
     pthread_mutex_unlock(&lock);
     return p;
 }
@@ -447,12 +470,13 @@ static MsInstance *evict(MsPlan *plan)
     return p;
 }
 
-static void keep_plan(MsGraph *g, Walk *w)
+static void keep_plan(Walk *w)
 {
+    MsGraph *g = w->x->g;
     bool failed = ms__failed();
     MsTensor **all = ms__malloc((size_t)g->n_in * sizeof *all);
     for (int i = 0; i < g->n_in && all; i++) all[i] = w->val[i];
-    MsInstance *p = all ? ms__plan(g, &w->rec, all) : NULL, *old = NULL;
+    MsInstance *p = all ? ms__plan(g, w->x->call, &w->rec, all) : NULL, *old = NULL;
     free(all);
     if (p) {
         pthread_mutex_lock(&lock);
@@ -473,15 +497,32 @@ static void keep_plan(MsGraph *g, Walk *w)
     if (!failed) ms_error_clear();
 }
 
-MsStatus ms__graph_run(MsGraph *g, MsTensor *const *in, MsTensor **out)
+static MsStatus run(const Run *x)
 {
-    for (int i = 0; i < g->n_in; i++) MS_TRY(check_input(g, i, input_of(g, in, i)));
+    for (int i = 0; i < x->g->n_in; i++) MS_TRY(check_input(x->g, i, input_of(x, i)));
     bool make;
-    MsInstance *p = take(g, in, &make);
-    if (!p) return run_nodes(g, in, out, make);
-    MsStatus st = bind_inputs(g, p, in) ? run_planned(g, p, in, out) : run_nodes(g, in, out, false);
+    MsInstance *p = take(x, &make);
+    if (!p) return run_nodes(x, make);
+    MsStatus st = bind_inputs(x, p) ? run_planned(x, p) : run_nodes(x, false);
     p->busy = false;
     return st;
+}
+
+MsStatus ms__graph_run_into(MsGraph *g, MsTensor *const *in, MsTensor **out)
+{
+    return run(&(Run){g, false, g->n_out, in, out});
+}
+
+MsStatus ms__graph_run(MsGraph *g, MsTensor *const *in, MsTensor **out)
+{
+    for (int j = 0; j < g->n_out; j++) out[j] = NULL;
+    return run(&(Run){g, false, g->n_out, in, out});
+}
+
+MsStatus ms__graph_run_call(MsGraph *g, MsTensor *const *arg, MsTensor **result)
+{
+    for (int j = 0; j < g->n_result; j++) result[j] = NULL;
+    return run(&(Run){g, true, g->n_result, arg, result});
 }
 
 static int64_t arena_of(const MsGraph *g)
