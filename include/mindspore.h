@@ -192,6 +192,9 @@ MS_API_EXPORT MsStatus ms_vjp_grad(MsTrace *trace, int n_out, MsTensor *const *y
                                    MsTensor **grad);
 MS_API_EXPORT MsTensor *ms_vjp_value(MsTrace *trace, MsTensor *y);
 MS_API_EXPORT MsStatus ms_vjp_end(MsTrace *trace);
+/* Ends the recording but keeps the tape: ms_vjp_grad works, with cotangents of the level around the call, until
+ * ms_vjp_end. */
+MS_API_EXPORT MsStatus ms_vjp_leave(MsTrace *trace);
 
 /* Forward mode: x[i] carries tangent v[i]. ms_jvp_value splits an output into value and tangent. */
 MS_API_EXPORT MsTrace *ms_jvp_begin(int n_in, MsTensor *const *in, MsTensor *const *v, MsTensor **x);

@@ -19,7 +19,6 @@ tensor = Tensor
 # Where a public name lives: module -> names. A name that is a module itself maps to None.
 _LAZY = {
     'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
-    'mindspore.jit_api': '',
     'mindspore.common.parameter': 'Parameter ParameterTuple',
     'mindspore.common.mutable': 'mutable',
     'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async '

@@ -24,6 +24,7 @@
 #pragma weak ms_stage_cancel
 #pragma weak ms_stage_end
 #pragma weak ms_tensor_write
+#pragma weak ms_vjp_leave
 #pragma weak ms_vjp_begin
 #pragma weak ms_vjp_end
 #pragma weak ms_vjp_grad

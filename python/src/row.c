@@ -948,7 +948,11 @@ static int add_methods(void)
         const char *s = PyUnicode_AsUTF8(name);
         if (!s) return -1;
         if (strncmp(s, "__", 2) == 0 || PyDict_GetItem(py_tensor_type->tp_dict, name)) continue;
-        if (PyObject_SetAttr((PyObject *)py_tensor_type, name, row) < 0) return -1;
+        bool attribute = strcmp(s, "T") == 0 || strcmp(s, "H") == 0 || strcmp(s, "mT") == 0 || strcmp(s, "mH") == 0;
+        PyObject *o = attribute ? PyObject_CallFunctionObjArgs((PyObject *)&PyProperty_Type, row, NULL) : Py_NewRef(row);
+        int failed = !o || PyObject_SetAttr((PyObject *)py_tensor_type, name, o) < 0;
+        Py_XDECREF(o);
+        if (failed) return -1;
     }
     return 0;
 }

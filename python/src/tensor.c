@@ -344,6 +344,16 @@ typedef struct Export {
     Py_ssize_t shape[MS_MAX_DIM], strides[MS_MAX_DIM];
 } Export;
 
+/* The concrete tensor behind self, or NULL without an exception. */
+static MsTensor *readable(PyObject *self)
+{
+    MsTensor *t = PY_HANDLE(self);
+    if (!t->trace && !ms__trace_top()) return t;
+    t = ms__concrete(t);
+    ms_error_clear();
+    return t;
+}
+
 static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     static const char *const formats[] = {
@@ -352,23 +362,21 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
         [MS_FLOAT32] = "f", [MS_FLOAT64] = "d", [MS_COMPLEX64] = "Zf", [MS_COMPLEX128] = "Zd", [MS_INT4] = NULL,
     };
     view->obj = NULL;
-    MsTensor *t = PY_HANDLE(self);
-    if (t->trace || !formats[t->dtype]) {
-        PyErr_Format(PyExc_BufferError, "a tensor %s has no buffer", t->trace ? "that is being traced" : "of this dtype");
-        return -1;
+    int mark = ms_scope_begin();
+    MsTensor *t = readable(self);
+    if (!t || !formats[t->dtype]) {
+        PyErr_Format(PyExc_BufferError, "a tensor %s has no buffer", t ? "of this dtype" : "that is being traced");
+        goto failed;
     }
-    if (!t->contiguous && (flags & PyBUF_STRIDES) != PyBUF_STRIDES) {
+    if (!t->contiguous &&
+        ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS)) {
         PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-        return -1;
-    }
-    if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !t->contiguous) {
-        PyErr_SetString(PyExc_BufferError, "the tensor is not contiguous");
-        return -1;
+        goto failed;
     }
     Export *e = PyMem_Malloc(sizeof *e);
     if (!e) {
         PyErr_NoMemory();
-        return -1;
+        goto failed;
     }
     Py_ssize_t size = (Py_ssize_t)ms_dtype_size((MsDtype)t->dtype);
     e->storage = t->storage;
@@ -383,7 +391,11 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
                         .shape = flags & PyBUF_ND ? e->shape : NULL,
                         .strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? e->strides : NULL,
                         .internal = e};
+    ms_scope_end(mark, NULL, 0);
     return 0;
+failed:
+    ms_scope_end(mark, NULL, 0);
+    return -1;
 }
 
 static void release_buffer(PyObject *self, Py_buffer *view)

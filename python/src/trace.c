@@ -250,6 +250,17 @@ static PyObject *trace_end(PyObject *self, PyObject *args)
     return r;
 }
 
+/* leave(): the function has run; grad() still works until the object dies. */
+static PyObject *trace_leave(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    Trace *o = (Trace *)self;
+    if (closed(o)) return NULL;
+    if (o->kind != VJP) return PyErr_Format(PyExc_RuntimeError, "Only reverse mode can be left.");
+    if (ms_vjp_leave(o->trace) != MS_OK) return py_raise();
+    Py_RETURN_NONE;
+}
+
 static void trace_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -261,6 +272,7 @@ static void trace_dealloc(PyObject *self)
 static PyMethodDef trace_methods[] = {
     {"grad", trace_grad, METH_VARARGS, "grad(ys, cts): pulls cotangents back to the inputs, then the weights."},
     {"value", trace_value, METH_VARARGS, "value(y, axis=0): y below the transformation; jvp: (value, tangent)."},
+    {"leave", trace_leave, METH_NOARGS, "Ends the recording; grad() works on what was recorded until end()."},
     {"end", trace_end, METH_VARARGS, "Closes the transformation; a staging gives its Graph for end(ys)."},
     {NULL, NULL, 0, NULL},
 };

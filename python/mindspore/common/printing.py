@@ -1,24 +1,50 @@
 """Texts of tensors and functions, in the original's form."""
 import inspect
 
+_EDGE = 3         # elements shown at each end of a shortened axis
+_SHORTEN = 1000   # a vector longer than this is shortened; of a matrix, every row longer than 2 * _EDGE
 
-def _array_text(array):
-    import numpy
-    options = {'precision': 4 if array.dtype == numpy.float16 else 8, 'separator': ', ', 'threshold': 1000}
-    if array.dtype.kind in 'fc':
-        options['floatmode'] = 'fixed'
-        kind = 'float_kind' if array.dtype.kind == 'f' else 'complex_kind'
-        digits = options['precision']
-        finite = array[numpy.isfinite(array)] if array.size else array
-        width = None
-        if array.dtype.kind == 'f':
-            width = max((len(f'{v:.{digits}e}') for v in (finite.min(), finite.max())), default=0) if finite.size else 0
 
-            def one(v):
-                text = f'{v:.{digits}e}' if numpy.isfinite(v) else str(v)
-                return text.rjust(width)
-            options['formatter'] = {kind: one}
-    return numpy.array2string(array, **options)
+def _formats(array):
+    """The text of every element that is shown, as a function, and how many stand on a line."""
+    kind = array.dtype.kind
+    if kind == 'f':
+        digits, width = (4, 11) if array.dtype.itemsize == 2 else (8, 15)
+        return lambda v: f'{v:.{digits}e}'.rjust(width) if v - v == 0 else str(v).rjust(width), 12
+    if kind == 'c':
+        def one(v):
+            sign = '' if f'{v.imag:g}'.startswith('-') else '+'
+            return f'{v.real:g}{sign}{v.imag:g}j'
+        return one, 24
+    if kind == 'b':
+        return lambda v: str(v).rjust(5), 12
+    width = max(len(str(array.max())), len(str(array.min())))
+    return lambda v: str(v).rjust(width), 24
+
+
+def _short_floats(array):
+    """bfloat16: as few digits as possible, to the widest."""
+    width = max(len(f'{v:g}') for v in array.ravel())
+    return lambda v: f'{v:g}'.rjust(width), 12
+
+
+def _rows(array, one, per_line, indent, shorten):
+    n = len(array)
+    cut = n > 2 * _EDGE and shorten
+    if array.ndim == 1:
+        texts = [one(v) for v in array.tolist()] if array.dtype.kind != 'f' else [one(v) for v in array]
+        if cut:
+            return f"[{', '.join(texts[:_EDGE])} ... {', '.join(texts[-_EDGE:])}]"
+        lines = [', '.join(texts[k:k + per_line]) for k in range(0, n, per_line)]
+        return '[' + (', \n' + ' ' * (indent + 1)).join(lines) + ']'
+    index = list(range(_EDGE)) + [None] + list(range(n - _EDGE, n)) if cut else range(n)
+    parts = ['...' if i is None else _rows(array[i], one, per_line, indent + 1, shorten) for i in index]
+    text = '['
+    for k, part in enumerate(parts):
+        if k:
+            text += ('\n' if '...' in (part, parts[k - 1]) else ',\n') + ' ' * (indent + 1)
+        text += part
+    return text + ']'
 
 
 def tensor_repr(t):
@@ -27,11 +53,15 @@ def tensor_repr(t):
     if t._traced:
         return head + ' <traced>)'
     if t.size == 0:
-        return head + ' )'
-    array = t.asnumpy()
+        return head + '\n)' if t.ndim > 1 else head + ' )'
     if t.ndim == 0:
-        return f'{head} {array})'
-    text = _array_text(array)
+        v = t.item()
+        if isinstance(v, complex):
+            return f'{head} {_formats(t.asnumpy())[0](v)})'
+        return f'{head} {v:g})' if isinstance(v, float) else f'{head} {v})'
+    array = t.asnumpy()
+    one, per_line = _short_floats(array) if str(t.dtype) == 'BFloat16' else _formats(array)
+    text = _rows(array, one, per_line, 0, t.ndim > 1 or t.size > _SHORTEN)
     return f'{head}\n{text})' if t.ndim > 1 else f'{head} {text})'
 
 

@@ -1,0 +1,1 @@
+"""PyTorch-shaped layers and functions."""
