@@ -356,7 +356,7 @@ static MsStatus make_steps(Planner *pl, const MsRecord *r)
         at = preset + n->n_out;
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] < 0 ? NULL : p->handle[n->in[i]];
         for (int j = 0; j < n->n_out; j++) out[j] = preset[j] = p->handle[n->out + j];
-        p->step[p->n_step++] = (MsStep){
+        p->step[p->n_step++] = (MsPlanned){
             .run = r->kernel[k]->run,
             .call = {n->op, n->attr, n->n_in, n->n_out, in, out, &g->val[n->out]},
             .preset = preset,

@@ -18,12 +18,12 @@ typedef struct MsRecord {
     const MsKernel **kernel; /* by node */
 } MsRecord;
 
-typedef struct MsStep {
+typedef struct MsPlanned {
     MsStatus (*run)(MsCall *c);
     MsCall call; /* call.out starts as `preset` and is put back when a kernel returns its own tensor */
     MsTensor **preset;
     int32_t node;
-} MsStep;
+} MsPlanned;
 
 /* A handle whose memory is given anew for every run. */
 typedef struct MsPatch {
@@ -60,7 +60,7 @@ typedef struct MsInstance {
     _Atomic bool busy;
     MsStorage *arena;
     MsTensor **handle; /* by value, NULL where no step needs one; owned */
-    MsStep *step;
+    MsPlanned *step;
     int n_step;
     MsPatch *patch;
     int n_patch;

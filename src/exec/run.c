@@ -373,7 +373,7 @@ static MsStatus make_results(const Run *x, MsInstance *p)
 }
 
 /* A kernel made its own tensor for an output: its content goes where the plan wants it. */
-static MsStatus fetch_outputs(MsStep *s)
+static MsStatus fetch_outputs(MsPlanned *s)
 {
     MsStatus st = MS_OK;
     for (int j = 0; j < s->call.n_out; j++) {
@@ -386,7 +386,7 @@ static MsStatus fetch_outputs(MsStep *s)
 
 static MsStatus run_steps(MsInstance *p)
 {
-    for (MsStep *s = p->step, *end = s + p->n_step; s < end; s++) {
+    for (MsPlanned *s = p->step, *end = s + p->n_step; s < end; s++) {
         MsStatus st = s->run(&s->call);
         bool moved = false;
         for (int j = 0; j < s->call.n_out; j++) moved |= s->call.out[j] != s->preset[j];

@@ -13,6 +13,6 @@ MsStatus ms_graph_optimize(MsGraph *g, MsJitLevel level)
         for (int k = 0; k < (int)(sizeof simple / sizeof *simple); k++)
             MS_TRY(ms__pass_run(simple[k], g, &changed));
     }
-    (void)level;
+    if (level >= MS_JIT_O1) MS_TRY(ms__pass_run(&ms__pass_fuse, g, &changed));
     return ms__pass_run(&ms__pass_dce, g, &changed);
 }
