@@ -230,7 +230,8 @@ MS_API_EXPORT int64_t ms_graph_arena(const MsGraph *g);
 
 /* ---- checkpoints ------------------------------------------------------------------------------- */
 
-/* Files in MindSpore's .ckpt format: a list of names with a tensor or a text each. */
+/* Files in MindSpore's .ckpt format: a list of names with a tensor or a text each; or in the safetensors format,
+ * which has no texts and sorts the names. */
 typedef struct MsCheckpoint MsCheckpoint;
 
 /* Writes entries name[k] with text[k], or tensor[k] where `text` or text[k] is NULL. The file appears whole under
@@ -241,6 +242,9 @@ MS_API_EXPORT MsStatus ms_checkpoint_save(const char *path, int n, const char *c
 /* Reads a file; the checksum is compared when there is one. Freed with ms_checkpoint_free. Errors: VALUE (damaged,
  * truncated, foreign; the text says at which byte), IO, MEMORY. */
 MS_API_EXPORT MsCheckpoint *ms_checkpoint_load(const char *path);
+MS_API_EXPORT MsStatus ms_safetensors_save(const char *path, int n, const char *const *name,
+                                           MsTensor *const *tensor);
+MS_API_EXPORT MsCheckpoint *ms_safetensors_load(const char *path);
 MS_API_EXPORT void ms_checkpoint_free(MsCheckpoint *c);
 MS_API_EXPORT int ms_checkpoint_count(const MsCheckpoint *c);
 MS_API_EXPORT const char *ms_checkpoint_name(const MsCheckpoint *c, int k);

@@ -36,18 +36,6 @@ const char *const ms__ckpt_type[MS_DTYPE_COUNT] = {
     [MS_FLOAT16] = "Float16", [MS_BFLOAT16] = "BFloat16",   [MS_FLOAT32] = "Float32",
     [MS_FLOAT64] = "Float64", [MS_COMPLEX64] = "Complex64", [MS_COMPLEX128] = "Complex128"};
 
-typedef struct Item {
-    char *name;
-    MsTensor *tensor; /* or text; retained */
-    char *text;
-    int64_t got; /* bytes of content so far */
-} Item;
-
-struct MsCheckpoint {
-    Item *item;
-    int n, cap;
-};
-
 /* ---- reading ---- */
 
 typedef struct Reader {
@@ -284,7 +272,7 @@ static MsDtype dtype_of(const char *type)
 }
 
 /* UTF-32 content -> UTF-8 text. */
-static MsStatus load_text(Reader *r, const Entry *e, Item *item)
+static MsStatus load_text(Reader *r, const Entry *e, MsCheckpointItem *item)
 {
     if (e->content.len % 4 || e->content.len > MS_CKPT_SLICE)
         return corrupt(r, e->at, "the text '%s' has %lld bytes, not four a character", e->name,
@@ -312,7 +300,7 @@ static MsStatus load_text(Reader *r, const Entry *e, Item *item)
 }
 
 /* Makes the tensor of a new entry after checking that the file can fill it. */
-static MsStatus new_tensor(Reader *r, Entry *e, Item *item)
+static MsStatus new_tensor(Reader *r, Entry *e, MsCheckpointItem *item)
 {
     MsDtype dtype = dtype_of(e->type);
     if (dtype == MS_DTYPE_NONE) return corrupt(r, e->at, "'%s' has the unknown type '%s'", e->name, e->type);
@@ -329,7 +317,7 @@ static MsStatus new_tensor(Reader *r, Entry *e, Item *item)
     return MS_OK;
 }
 
-static MsStatus load_content(Reader *r, const Entry *e, Item *item)
+static MsStatus load_content(Reader *r, const Entry *e, MsCheckpointItem *item)
 {
     MsTensor *t = item->tensor;
     int64_t want = t->numel * (int64_t)ms_dtype_size((MsDtype)t->dtype);
@@ -344,7 +332,7 @@ static MsStatus load_content(Reader *r, const Entry *e, Item *item)
     return MS_OK;
 }
 
-static int64_t missing_bytes(const Item *item)
+static int64_t missing_bytes(const MsCheckpointItem *item)
 {
     if (!item->tensor) return 0;
     return item->tensor->numel * (int64_t)ms_dtype_size((MsDtype)item->tensor->dtype) - item->got;
@@ -352,26 +340,32 @@ static int64_t missing_bytes(const Item *item)
 
 static MsStatus complete(const Reader *r, const MsCheckpoint *c, int64_t pos)
 {
-    const Item *last = c->n ? &c->item[c->n - 1] : NULL;
+    const MsCheckpointItem *last = c->n ? &c->item[c->n - 1] : NULL;
     if (!last || missing_bytes(last) == 0) return MS_OK;
     return corrupt(r, pos, "'%s' of shape %s lacks %lld bytes of content", last->name,
                    ms__shape_text(last->tensor->ndim, last->tensor->shape), (long long)missing_bytes(last));
 }
 
-static MsStatus take_entry(Reader *r, MsCheckpoint *c, Entry *e)
+MsCheckpointItem *ms__ckpt_add(MsCheckpoint *c, char *name)
 {
-    Item *last = c->n ? &c->item[c->n - 1] : NULL;
-    if (last && missing_bytes(last) > 0 && strcmp(last->name, e->name) == 0) return load_content(r, e, last);
-    MS_TRY(complete(r, c, e->at));
     if (c->n == c->cap) {
         int cap = c->cap ? c->cap * 2 : 32;
-        Item *item = ms__realloc(c->item, (size_t)cap * sizeof *item);
-        if (!item) return MS_ERROR_MEMORY;
+        MsCheckpointItem *item = ms__realloc(c->item, (size_t)cap * sizeof *item);
+        if (!item) return NULL;
         c->item = item;
         c->cap = cap;
     }
-    Item *item = &c->item[c->n++];
-    *item = (Item){.name = e->name};
+    c->item[c->n] = (MsCheckpointItem){.name = name};
+    return &c->item[c->n++];
+}
+
+static MsStatus take_entry(Reader *r, MsCheckpoint *c, Entry *e)
+{
+    MsCheckpointItem *last = c->n ? &c->item[c->n - 1] : NULL;
+    if (last && missing_bytes(last) > 0 && strcmp(last->name, e->name) == 0) return load_content(r, e, last);
+    MS_TRY(complete(r, c, e->at));
+    MsCheckpointItem *item = ms__ckpt_add(c, e->name);
+    if (!item) return MS_ERROR_MEMORY;
     e->name = NULL;
     Entry named = *e;
     named.name = item->name;

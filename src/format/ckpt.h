@@ -1,4 +1,4 @@
-/* ckpt.h - what the reader and the writer of checkpoints share. */
+/* ckpt.h - what the readers and the writers of checkpoints share. */
 #ifndef MS_FORMAT_CKPT_H
 #define MS_FORMAT_CKPT_H
 #include "core/tensor.h"
@@ -8,8 +8,41 @@
 #define MS_CKPT_NAME_MAX 65536             /* bytes of a name */
 #define MS_CKPT_COUNT_FIELD 15             /* in the first entry: how many there are */
 
-extern const char
-    *const ms__ckpt_type[MS_DTYPE_COUNT]; /* the format's name of a dtype, NULL where it has none */
+typedef struct MsCheckpointItem {
+    char *name;
+    MsTensor *tensor; /* or text; retained */
+    char *text;
+    int64_t got; /* bytes of content so far */
+} MsCheckpointItem;
+
+struct MsCheckpoint {
+    MsCheckpointItem *item;
+    int n, cap;
+};
+
+/* A new last item that takes `name`; NULL and an error (MEMORY) when refused, then `name` stays the caller's.
+ */
+MsCheckpointItem *ms__ckpt_add(MsCheckpoint *c, char *name);
+
+/* A file being written: a temporary one beside `path` that replaces it when `body` succeeded. */
+typedef struct MsCkptWriter {
+    const char *path;
+    int fd;            /* -1: only the checksum is wanted */
+    unsigned long crc; /* of everything put so far, once flushed */
+    size_t n;
+    uint8_t buf[65536];
+} MsCkptWriter;
+
+MsStatus ms__ckpt_put(MsCkptWriter *w, const void *src, int64_t n);
+MsStatus ms__ckpt_flush(MsCkptWriter *w);
+/* Elements [from, from + n) of t in row-major order, whatever its strides. */
+MsStatus ms__ckpt_put_elements(MsCkptWriter *w, const MsTensor *t, int64_t from, int64_t n);
+MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx);
+/* Name and value of an entry can be saved: UTF-8, concrete, of a dtype that `type` names. */
+MsStatus ms__ckpt_check(const char *name, const MsTensor *t, const char *const *type);
+
+/* The format's name of a dtype, NULL where it has none. */
+extern const char *const ms__ckpt_type[MS_DTYPE_COUNT];
 
 /* Position of the first byte that is not well-formed UTF-8, or -1. */
 int64_t ms__ckpt_not_utf8(const char *s);

@@ -13,15 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-typedef struct Writer {
-    const char *path;
-    int fd;
-    uLong crc;
-    size_t n;
-    uint8_t buf[65536];
-} Writer;
-
-static MsStatus write_all(Writer *w, const void *src, int64_t n)
+static MsStatus write_all(MsCkptWriter *w, const void *src, int64_t n)
 {
     while (n > 0) {
         ssize_t k = write(w->fd, src, (size_t)(n < MS_CKPT_SLICE ? n : MS_CKPT_SLICE));
@@ -33,15 +25,15 @@ static MsStatus write_all(Writer *w, const void *src, int64_t n)
     return MS_OK;
 }
 
-static MsStatus flush(Writer *w)
+MsStatus ms__ckpt_flush(MsCkptWriter *w)
 {
     w->crc = crc32(w->crc, w->buf, (uInt)w->n);
     size_t n = w->n;
     w->n = 0;
-    return write_all(w, w->buf, (int64_t)n);
+    return w->fd < 0 ? MS_OK : write_all(w, w->buf, (int64_t)n);
 }
 
-static MsStatus put(Writer *w, const void *src, int64_t n)
+MsStatus ms__ckpt_put(MsCkptWriter *w, const void *src, int64_t n)
 {
     const char *p = src;
     while (n > 0) {
@@ -50,7 +42,7 @@ static MsStatus put(Writer *w, const void *src, int64_t n)
         w->n += (size_t)k;
         p += k;
         n -= k;
-        if (w->n == sizeof w->buf) MS_TRY(flush(w));
+        if (w->n == sizeof w->buf) MS_TRY(ms__ckpt_flush(w));
     }
     return MS_OK;
 }
@@ -74,8 +66,8 @@ static int varint_size(uint64_t v)
 }
 
 /* Everything of an entry but its content: `head` belongs to the tensor message. */
-static MsStatus put_entry_head(Writer *w, const char *name, int64_t count, const uint8_t *head, int n_head,
-                               int64_t n_content)
+static MsStatus put_entry_head(MsCkptWriter *w, const char *name, int64_t count, const uint8_t *head,
+                               int n_head, int64_t n_content)
 {
     int64_t n_name = (int64_t)strlen(name);
     int64_t n_tensor = n_head + 1 + varint_size((uint64_t)n_content) + n_content;
@@ -83,18 +75,18 @@ static MsStatus put_entry_head(Writer *w, const char *name, int64_t count, const
     if (count >= 0) n += 1 + varint_size((uint64_t)count);
     uint8_t key[16];
     key[0] = 1 << 3 | 2;
-    MS_TRY(put(w, key, 1 + put_varint(key + 1, (uint64_t)n)));
-    MS_TRY(put(w, key, 1 + put_varint(key + 1, (uint64_t)n_name)));
-    MS_TRY(put(w, name, n_name));
+    MS_TRY(ms__ckpt_put(w, key, 1 + put_varint(key + 1, (uint64_t)n)));
+    MS_TRY(ms__ckpt_put(w, key, 1 + put_varint(key + 1, (uint64_t)n_name)));
+    MS_TRY(ms__ckpt_put(w, name, n_name));
     if (count >= 0) {
         key[0] = MS_CKPT_COUNT_FIELD << 3;
-        MS_TRY(put(w, key, 1 + put_varint(key + 1, (uint64_t)count)));
+        MS_TRY(ms__ckpt_put(w, key, 1 + put_varint(key + 1, (uint64_t)count)));
     }
     key[0] = 2 << 3 | 2;
-    MS_TRY(put(w, key, 1 + put_varint(key + 1, (uint64_t)n_tensor)));
-    MS_TRY(put(w, head, n_head));
+    MS_TRY(ms__ckpt_put(w, key, 1 + put_varint(key + 1, (uint64_t)n_tensor)));
+    MS_TRY(ms__ckpt_put(w, head, n_head));
     key[0] = 3 << 3 | 2;
-    return put(w, key, 1 + put_varint(key + 1, (uint64_t)n_content));
+    return ms__ckpt_put(w, key, 1 + put_varint(key + 1, (uint64_t)n_content));
 }
 
 static int tensor_head(uint8_t *head, int ndim, const int64_t *dims, const char *type)
@@ -111,10 +103,10 @@ static int tensor_head(uint8_t *head, int ndim, const int64_t *dims, const char 
 }
 
 /* Elements [from, from + n) in row-major order. */
-static MsStatus put_elements(Writer *w, const MsTensor *t, int64_t from, int64_t n)
+MsStatus ms__ckpt_put_elements(MsCkptWriter *w, const MsTensor *t, int64_t from, int64_t n)
 {
     int64_t size = (int64_t)ms_dtype_size((MsDtype)t->dtype);
-    if (t->contiguous) return put(w, t->data + from * size, n * size);
+    if (t->contiguous) return ms__ckpt_put(w, t->data + from * size, n * size);
     int64_t at[MS_MAX_DIM], rest = from;
     for (int d = t->ndim - 1; d >= 0; d--) {
         at[d] = rest % t->shape[d];
@@ -123,7 +115,7 @@ static MsStatus put_elements(Writer *w, const MsTensor *t, int64_t from, int64_t
     for (; n > 0; n--) {
         const char *p = t->data;
         for (int d = 0; d < t->ndim; d++) p += at[d] * t->strides[d] * size;
-        MS_TRY(put(w, p, size));
+        MS_TRY(ms__ckpt_put(w, p, size));
         for (int d = t->ndim - 1; d >= 0 && ++at[d] == t->shape[d]; d--) at[d] = 0;
     }
     return MS_OK;
@@ -135,7 +127,7 @@ static int64_t n_slices(const MsTensor *t)
     return bytes ? (bytes + MS_CKPT_SLICE - 1) / MS_CKPT_SLICE : 1;
 }
 
-static MsStatus save_tensor(Writer *w, const char *name, const MsTensor *t, int64_t count)
+static MsStatus save_tensor(MsCkptWriter *w, const char *name, const MsTensor *t, int64_t count)
 {
     uint8_t head[128];
     int64_t size = (int64_t)ms_dtype_size((MsDtype)t->dtype);
@@ -144,7 +136,7 @@ static MsStatus save_tensor(Writer *w, const char *name, const MsTensor *t, int6
     do {
         int64_t n = left < MS_CKPT_SLICE / size ? left : MS_CKPT_SLICE / size;
         MS_TRY(put_entry_head(w, name, count, head, n_head, n * size));
-        MS_TRY(put_elements(w, t, at, n));
+        MS_TRY(ms__ckpt_put_elements(w, t, at, n));
         count = -1;
         at += n;
         left -= n;
@@ -152,7 +144,7 @@ static MsStatus save_tensor(Writer *w, const char *name, const MsTensor *t, int6
     return MS_OK;
 }
 
-static MsStatus save_text(Writer *w, const char *name, const char *text, int64_t count)
+static MsStatus save_text(MsCkptWriter *w, const char *name, const char *text, int64_t count)
 {
     uint8_t head[32];
     int64_t zero[1] = {0}, n = 0;
@@ -164,45 +156,53 @@ static MsStatus save_text(Writer *w, const char *name, const char *text, int64_t
         int more = *p < 0x80 ? 0 : *p < 0xE0 ? 1 : *p < 0xF0 ? 2 : 3;
         uint32_t u = more ? *p & (0x3Fu >> more) : *p;
         for (p++; more > 0; more--) u = u << 6 | (*p++ & 63);
-        MS_TRY(put(w, &u, 4));
+        MS_TRY(ms__ckpt_put(w, &u, 4));
     }
     return MS_OK;
 }
 
-static MsStatus check_entry(const char *name, const MsTensor *t, const char *text)
+MsStatus ms__ckpt_check(const char *name, const MsTensor *t, const char *const *type)
 {
     if (!name || strlen(name) > MS_CKPT_NAME_MAX || ms__ckpt_not_utf8(name) >= 0)
         return MS_FAIL(MS_ERROR_VALUE, "A name in a checkpoint must be UTF-8 of at most %d bytes.",
                        MS_CKPT_NAME_MAX);
-    if (text) return MS_OK;
-    if (!t)
-        return MS_FAIL(MS_ERROR_TYPE, "The entry '%s' of a checkpoint has neither a tensor nor a text.",
-                       name);
+    if (!t) return MS_FAIL(MS_ERROR_TYPE, "The entry '%s' of a checkpoint has no tensor.", name);
     if (t->trace)
         return MS_FAIL(MS_ERROR_RUNTIME, "'%s' cannot be saved inside a transformation: it has no value yet.",
                        name);
-    if (!ms__ckpt_type[t->dtype])
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "'%s' cannot be saved: checkpoints of %s are not supported.",
-                       name, ms_dtype_name((MsDtype)t->dtype));
+    if (!type[t->dtype])
+        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "'%s' cannot be saved: files of %s are not supported.", name,
+                       ms_dtype_name((MsDtype)t->dtype));
     return MS_OK;
 }
 
-static MsStatus save_entries(Writer *w, int n, const char *const *name, MsTensor *const *tensor,
-                             const char *const *text)
+typedef struct Entries {
+    int n;
+    const char *const *name;
+    MsTensor *const *tensor;
+    const char *const *text;
+} Entries;
+
+static const char *text_of(const Entries *e, int k)
 {
+    return e->text ? e->text[k] : NULL;
+}
+
+static MsStatus save_entries(MsCkptWriter *w, void *ctx)
+{
+    const Entries *e = ctx;
     int64_t count = 0;
-    for (int k = 0; k < n; k++) count += text && text[k] ? 1 : n_slices(tensor[k]);
-    for (int k = 0; k < n; k++) {
-        MS_TRY(text && text[k] ? save_text(w, name[k], text[k], count)
-                               : save_tensor(w, name[k], tensor[k], count));
+    for (int k = 0; k < e->n; k++) count += text_of(e, k) ? 1 : n_slices(e->tensor[k]);
+    for (int k = 0; k < e->n; k++) {
+        const char *text = text_of(e, k);
+        MS_TRY(text ? save_text(w, e->name[k], text, count)
+                    : save_tensor(w, e->name[k], e->tensor[k], count));
         count = -1;
     }
-    MS_TRY(flush(w));
+    MS_TRY(ms__ckpt_flush(w));
     uint8_t tail[MS_CKPT_TAIL] = "crc_num";
     for (int k = 0; k < 4; k++) tail[MS_CKPT_TAIL - 1 - k] = (uint8_t)(w->crc >> (8 * k));
-    MS_TRY(write_all(w, tail, MS_CKPT_TAIL));
-    if (fchmod(w->fd, 0400) != 0 || fsync(w->fd) != 0) return ms__ckpt_io_error("write", w->path);
-    return MS_OK;
+    return ms__ckpt_put(w, tail, MS_CKPT_TAIL);
 }
 
 /* Makes a rename durable; a file system that cannot sync folders does not lose the file. */
@@ -216,14 +216,11 @@ static void sync_folder(char *path)
     close(fd);
 }
 
-MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
-                            const char *const *text)
+MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx)
 {
-    for (int k = 0; k < n; k++) MS_TRY(check_entry(name[k], tensor[k], text ? text[k] : NULL));
-    MS_TRY(ms__ckpt_names("write", path, n, name));
     size_t len = strlen(path);
     char *temp = ms__malloc(len + 16);
-    Writer *w = temp ? ms__malloc(sizeof *w) : NULL;
+    MsCkptWriter *w = temp ? ms__malloc(sizeof *w) : NULL;
     if (!w) {
         free(temp);
         return MS_ERROR_MEMORY;
@@ -233,8 +230,11 @@ MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, Ms
     w->crc = crc32(0, NULL, 0);
     w->n = 0;
     w->fd = mkstemps(temp, 4);
-    MsStatus st = w->fd < 0 ? ms__ckpt_io_error("create", path) : save_entries(w, n, name, tensor, text);
+    MsStatus st = w->fd < 0 ? ms__ckpt_io_error("create", path) : body(w, ctx);
+    if (st == MS_OK) st = ms__ckpt_flush(w);
     if (w->fd >= 0) {
+        if (st == MS_OK && (fchmod(w->fd, 0400) != 0 || fsync(w->fd) != 0))
+            st = ms__ckpt_io_error("write", path);
         if (close(w->fd) != 0 && st == MS_OK) st = ms__ckpt_io_error("write", path);
         if (st == MS_OK && rename(temp, path) != 0) st = ms__ckpt_io_error("rename", path);
         if (st != MS_OK) (void)unlink(temp);
@@ -243,4 +243,15 @@ MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, Ms
     free(w);
     free(temp);
     return st;
+}
+
+MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
+                            const char *const *text)
+{
+    Entries e = {n, name, tensor, text};
+    static MsTensor none; /* stands for the tensor of a text entry in the check of its name */
+    for (int k = 0; k < n; k++)
+        MS_TRY(ms__ckpt_check(name[k], text_of(&e, k) ? &none : tensor[k], ms__ckpt_type));
+    MS_TRY(ms__ckpt_names("write", path, n, name));
+    return ms__ckpt_write_file(path, save_entries, &e);
 }

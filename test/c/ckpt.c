@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static int passed, failed;
+static bool safetensors; /* which of the two formats is read */
 static char folder[] = "/tmp/ms_ckpt_XXXXXX", path[64], other[64];
 
 #define CHECK(cond)                                                                                          \
@@ -106,7 +107,7 @@ static int try_bytes(const unsigned char *data, long n)
     if (!f || fwrite(data, 1, (size_t)n, f) != (size_t)n) return -1;
     fclose(f);
     int mark = ms_scope_begin();
-    MsCheckpoint *c = ms_checkpoint_load(other);
+    MsCheckpoint *c = safetensors ? ms_safetensors_load(other) : ms_checkpoint_load(other);
     int r = c                                                                                    ? 1
             : ms_error()->code == MS_ERROR_VALUE || ms_error()->code == MS_ERROR_NOT_IMPLEMENTED ? 0
                                                                                                  : -1;
@@ -140,7 +141,8 @@ static void damage(void)
 static void fuzz(void)
 {
     unsigned char *data = NULL, work[4096];
-    long n = slurp(&data) - 17; /* without the checksum, so that damage reaches the parser */
+    long n =
+        slurp(&data) - (safetensors ? 0 : 17); /* without the checksum, so that damage reaches the parser */
     uint64_t state = 88172645463325252u;
     int odd = 0, loads = 0;
     if (n <= 0 || n > (long)sizeof work) return;
@@ -165,6 +167,38 @@ static void fuzz(void)
     CHECK(odd == 0);
     CHECK(loads < 4000);
     free(data);
+}
+
+static void other_format(void)
+{
+    int64_t shape[] = {2, 3}, empty[] = {0};
+    float v[] = {1, 2, 3, 4, 5, 6};
+    const char *name[] = {"z\"\\\n\xc3\xa9", "a", "empty"};
+    MsTensor *t[] = {ms_tensor_from(MS_FLOAT32, 2, shape, v),
+                     ms_tensor_from(MS_INT32, 0, NULL, &(int32_t){7}),
+                     ms_tensor_from(MS_INT64, 1, empty, NULL)};
+    CHECK(ms_safetensors_save(path, 3, name, t) == MS_OK);
+    MsCheckpoint *c = ms_safetensors_load(path);
+    CHECK(c && ms_checkpoint_count(c) == 3 && strcmp(ms_checkpoint_name(c, 2), name[0]) == 0);
+    MsTensor *back = c ? ms_checkpoint_find(c, name[0]) : NULL;
+    CHECK(back && memcmp(ms_tensor_data(back), v, sizeof v) == 0);
+    back = c ? ms_checkpoint_find(c, "empty") : NULL;
+    CHECK(back && ms_tensor_ndim(back) == 1 && ms_tensor_numel(back) == 0);
+    ms_checkpoint_free(c);
+    safetensors = true;
+    unsigned char *data = NULL;
+    long n = slurp(&data);
+    int bad = 0;
+    for (long k = n - 28; k < n; k++) { /* the data: every flipped bit is found */
+        data[k] ^= 4;
+        bad += try_bytes(data, n) != 0;
+        data[k] ^= 4;
+    }
+    for (long k = 0; k < n; k++) bad += try_bytes(data, k) != 0;
+    CHECK(bad == 0);
+    free(data);
+    fuzz();
+    safetensors = false;
 }
 
 static void refused(void)
@@ -211,6 +245,7 @@ int main(void)
     strided();
     damage();
     fuzz();
+    other_format();
     refused();
     ms_scope_end(mark, NULL, 0);
     (void)unlink(path);

@@ -1,0 +1,561 @@
+"""nn.Cell: a piece of a network that owns Parameters and other Cells.
+
+Parameters, Cells and buffers live in the tables ``_params``, ``_cells`` and ``_buffers`` and are found through
+``__getattr__``; everything else is an ordinary attribute. Every change of an attribute raises ``_ms_version``, which
+compiled functions compare, so that a Python value that changed never gives a stale result.
+"""
+import inspect
+from collections import OrderedDict, namedtuple
+
+from mindspore.common.hook_handle import HookTable
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.common import dtype as mstype
+
+__all__ = ["Cell"]
+
+_IncompatibleKeys = namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
+_CASTS = (mstype.float16, mstype.float32, mstype.bfloat16)
+
+# Called as runner(cell, args, kwargs) in place of construct by an outermost Cell in Graph mode; set by set_context.
+graph_runner = None
+
+
+class _Table(OrderedDict):
+    """Children by name; a change made behind the owner's back is noticed all the same."""
+
+    def __init__(self, owner):
+        super().__init__()
+        self.owner = owner
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        self._touch()
+
+    def __delitem__(self, key):
+        super().__delitem__(key)
+        self._touch()
+
+    def _touch(self):
+        owner = self.__dict__.get("owner")
+        if owner is not None:
+            owner._ms_touch()
+
+    def __reduce__(self):
+        return _rebuild_table, (), {"owner": self.owner}, None, iter(self.items())
+
+    def copy(self):
+        return OrderedDict(self)
+
+
+def _rebuild_table():
+    return _Table(None)
+
+
+def _cast_tree(value, dtype):
+    if isinstance(value, Tensor):
+        return value.astype(dtype) if value.dtype in (*_CASTS, mstype.float64) and value.dtype != dtype else value
+    if isinstance(value, (tuple, list)):
+        cast = [_cast_tree(v, dtype) for v in value]
+        return type(value)(*cast) if hasattr(value, "_fields") else type(value)(cast)
+    if isinstance(value, dict):
+        return {k: _cast_tree(v, dtype) for k, v in value.items()}
+    return value
+
+
+class Cell:
+    """Base of all layers, losses, optimizers and networks: subclasses define ``construct``."""
+
+    _ms_version = 0
+    _ms_cast = None    # to_float: the dtype floats are cast to on entry
+    _ms_depth = 0      # > 0 inside construct of a cell with _ms_cast
+    _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
+    _has_bprop = False
+
+    def __init__(self, auto_prefix=True, flags=None):
+        d = self.__dict__
+        d["_params"] = _Table(self)
+        d["_cells"] = _Table(self)
+        d["_buffers"] = _Table(self)
+        d["_non_persistent"] = set()
+        d["_auto_prefix"] = auto_prefix
+        d["training"] = False
+        d["requires_grad"] = False
+        d["_phase"] = "train"
+        d["_param_prefix"] = ""
+        d["_func_graph_flags"] = {}
+        d["_scope"] = None
+        d["_ms_version"] = 0
+        if flags:
+            self.add_flags(**flags)
+
+    # ---- attributes ----
+
+    def _ms_touch(self):
+        self.__dict__["_ms_version"] = self.__dict__.get("_ms_version", 0) + 1
+
+    def __getattr__(self, name):
+        d = self.__dict__
+        for table in ("_params", "_cells", "_buffers"):
+            entries = d.get(table)
+            if entries is not None and name in entries:
+                value = entries[name]
+                if d.get("_ms_depth") and table == "_params" and value is not None:
+                    return _cast_tree(value, d["_ms_cast"])
+                return value
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+
+    def __setattr__(self, name, value):
+        d = self.__dict__
+        if isinstance(value, (Cell, Parameter, ParameterTuple)):
+            self._set_child(name, value)
+        elif name in d.get("_params", ()):
+            self._assign_param(name, value)
+        elif name in d.get("_cells", ()):
+            if value is not None:
+                raise TypeError(f"Sub cell '{name}' already exists in network, can not assign this type: "
+                                f"'{type(value)}' as a cell.")
+            self._cells[name] = None
+        elif name in d.get("_buffers", ()):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"For 'Cell', the buffer '{name}' can only be assigned a Tensor or None, but got "
+                                f"{type(value)}.")
+            old = self._buffers[name]
+            if value is not None and old is not None and old.shape == value.shape and old.dtype == value.dtype:
+                old.assign_value(value)
+            else:
+                self._buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+        self._ms_touch()
+
+    def _set_child(self, name, value):
+        d = self.__dict__
+        auto_prefix = self._auto_prefix  # an AttributeError here: super().__init__() was not called
+        if isinstance(value, Cell):
+            if name in d["_params"]:
+                raise TypeError(f"For 'Cell', the attribute '{name}' is a Parameter and cannot be replaced by a Cell.")
+            d.pop(name, None)
+            if auto_prefix:
+                value.update_parameters_name(name + ".")
+            d["_cells"][name] = value
+        elif isinstance(value, Parameter):
+            if name not in d["_cells"]:
+                d.pop(name, None)
+            self.insert_param_to_cell(name, value)
+        else:
+            for p in value:
+                self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
+            object.__setattr__(self, name, value)
+
+    def _assign_param(self, name, value):
+        if value is None:
+            self._params[name] = None
+        elif not isinstance(value, Tensor):
+            raise TypeError(f"For 'Cell', the parameter '{name}' can only be assigned a Tensor, a Parameter or None, but "
+                            f"got {type(value).__name__}.")
+        elif self._params[name] is None:
+            del self._params[name]
+            object.__setattr__(self, name, value)
+        elif self._params[name].shape == value.shape:
+            self._params[name].assign_value(value)
+        else:
+            self._params[name].set_data(value)
+
+    def __delattr__(self, name):
+        for table in ("_params", "_cells", "_buffers"):
+            entries = self.__dict__.get(table, ())
+            if name in entries:
+                del entries[name]
+                self.__dict__["_non_persistent"].discard(name)
+                break
+        else:
+            object.__delattr__(self, name)
+        self._ms_touch()
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *self._params, *self._cells, *self._buffers})
+
+    def insert_param_to_cell(self, param_name, param, check_name_contain_dot=True):
+        """Adds a Parameter under ``param_name``; one without a name of its own is given that name."""
+        if not isinstance(param_name, str):
+            raise TypeError(f"For 'insert_param_to_cell', the type of parameter 'param_name' must be str, but got "
+                            f"{type(param_name)}.")
+        if check_name_contain_dot and "." in param_name:
+            raise KeyError("For 'insert_param_to_cell', the argument 'param_name' should not contain'.' ")
+        if "_params" not in self.__dict__:
+            raise AttributeError("For 'insert_param_to_cell', please call Cell.__init__() before assigning a parameter.")
+        if param_name not in self._params and (param_name in self._cells or param_name in self.__dict__):
+            raise KeyError(f"For 'insert_param_to_cell', the {param_name} parameter already exists in the network."
+                           "Cannot insert another parameter with the same name.")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(f"For 'insert_param_to_cell', the argument 'param' must be 'Parameter' if not None, but got "
+                            f"type {type(param)}.")
+        if param is not None and param._ms_unnamed:
+            param.name = param_name
+        self._params[param_name] = param
+
+    def insert_child_to_cell(self, child_name, child_cell):
+        """Adds a Cell under ``child_name``; its parameters keep their names."""
+        if not isinstance(child_name, str):
+            raise TypeError(f"For 'insert_child_to_cell', the type of parameter 'child_name' must be str, but got "
+                            f"{type(child_name)}.")
+        if not isinstance(child_cell, Cell) and child_cell is not None:
+            raise TypeError(f"For 'insert_child_to_cell', the argument 'child_cell' must be 'Cell' if not None, but got "
+                            f"type {type(child_cell)}.")
+        if child_name not in self._cells and (child_name in self._params or child_name in self.__dict__):
+            raise KeyError(f"For 'insert_child_to_cell', the {child_name} child cell already exists in the network. "
+                           "Cannot insert another child cell with the same name.")
+        self._cells[child_name] = child_cell
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Adds a Tensor that is part of the state, but not a Parameter."""
+        if not isinstance(name, str):
+            raise TypeError(f"For 'register_buffer', the type of 'name' must be str, but got {type(name)}.")
+        if "." in name or not name:
+            raise KeyError(f"For 'register_buffer', 'name' must not be empty or contain '.', but got '{name}'.")
+        if name not in self._buffers and (hasattr(self, name)):
+            raise KeyError(f"For 'register_buffer', the attribute '{name}' already exists.")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"For 'register_buffer', 'tensor' must be a Tensor or None, but got {type(tensor)}.")
+        self._buffers[name] = tensor
+        (self._non_persistent.discard if persistent else self._non_persistent.add)(name)
+
+    # ---- calling ----
+
+    def construct(self, *args, **kwargs):
+        """What the Cell computes; subclasses define it."""
+        raise AttributeError(f"For '{type(self).__name__}', the method 'construct' is not defined.")
+
+    def __call__(self, *args, **kwargs):
+        if graph_runner is not None:
+            return graph_runner(self, args, kwargs)
+        return self._ms_run(args, kwargs)
+
+    def _ms_run(self, args, kwargs):
+        """construct with everything that surrounds it: hooks and casts."""
+        if self._ms_plain:
+            return self.construct(*args, **kwargs)
+        return self._run_detour(args, kwargs)
+
+    def _run_detour(self, args, kwargs):
+        d = self.__dict__
+        for key, hook in list(d.get("_forward_pre_hooks", {}).items()):
+            if key in d["_pre_hooks_with_kwargs"]:
+                out = hook(self, args, kwargs)
+                if out is not None:
+                    args, kwargs = out
+            else:
+                out = hook(self, args)
+                if out is not None:
+                    args = out if isinstance(out, tuple) else (out,)
+        if d.get("_ms_cast") is not None:
+            args, kwargs = _cast_tree(args, self._ms_cast), _cast_tree(kwargs, self._ms_cast)
+            d["_ms_depth"] = self._ms_depth + 1
+            try:
+                result = self.construct(*args, **kwargs)
+            finally:
+                d["_ms_depth"] -= 1
+        else:
+            result = self.construct(*args, **kwargs)
+        for key, hook in list(d.get("_forward_hooks", {}).items()):
+            out = hook(self, args, kwargs, result) if key in d["_hooks_with_kwargs"] else hook(self, args, result)
+            if out is not None:
+                result = out
+        return result
+
+    def _refresh_plain(self):
+        d = self.__dict__
+        d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None)
+        self._ms_touch()
+
+    def register_forward_pre_hook(self, hook_fn, *, prepend=False, with_kwargs=False):
+        """``hook_fn(cell, inputs)`` before construct; what it returns replaces the inputs."""
+        return self._add_hook("_forward_pre_hooks", "_pre_hooks_with_kwargs", hook_fn, prepend, with_kwargs)
+
+    def register_forward_hook(self, hook_fn, *, prepend=False, with_kwargs=False, always_call=False):
+        """``hook_fn(cell, inputs, output)`` after construct; what it returns replaces the output."""
+        return self._add_hook("_forward_hooks", "_hooks_with_kwargs", hook_fn, prepend, with_kwargs)
+
+    def _add_hook(self, table, flags, hook_fn, prepend, with_kwargs):
+        d = self.__dict__
+        hooks, with_kw = d.setdefault(table, HookTable()), d.setdefault(flags, HookTable())
+        handle = hooks.add(hook_fn, prepend, (with_kw,))
+        if with_kwargs:
+            with_kw[handle._id] = True
+        self._refresh_plain()
+        return handle
+
+    def to_float(self, dst_type):
+        """Casts floating inputs and Parameters of this Cell and its children to ``dst_type`` at the call."""
+        if dst_type not in _CASTS:
+            raise ValueError("For 'to_float', the argument 'dst_type' must be mstype.float32, mstype.float16 or "
+                             f"mstype.bfloat16, but got type: {type(dst_type)} and value: {dst_type}.")
+        for _, cell in self.cells_and_names():
+            cell.__dict__["_ms_cast"] = dst_type
+            cell._refresh_plain()
+        return self
+
+    # ---- walking ----
+
+    def cells_and_names(self, cells=None, name_prefix=""):
+        """Yields (name, cell) for this Cell and all below, each once."""
+        seen = cells if cells is not None else set()
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            if cell is not None:
+                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+
+    def parameters_and_names(self, name_prefix="", expand=True):
+        """Yields (attribute path, Parameter), each Parameter once."""
+        seen = set()
+        cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
+        for prefix, cell in cells:
+            for name, param in cell._params.items():
+                if param is not None and id(param) not in seen:
+                    seen.add(id(param))
+                    yield (f"{prefix}.{name}" if prefix else name), param
+
+    def get_parameters(self, expand=True):
+        """Yields the Parameters of this Cell, and of those below if ``expand``."""
+        for _, param in self.parameters_and_names(expand=expand):
+            yield param
+
+    def trainable_params(self, recurse=True):
+        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
+
+    def untrainable_params(self, recurse=True):
+        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
+
+    def parameters_dict(self, recurse=True):
+        return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
+
+    def parameters_broadcast_dict(self, recurse=True):
+        found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
+        return found or None
+
+    def cells(self):
+        return self.name_cells().values()
+
+    def name_cells(self):
+        """The direct children by name, each once."""
+        seen, found = set(), OrderedDict()
+        for name, cell in self._cells.items():
+            if cell is not None and id(cell) not in seen:
+                seen.add(id(cell))
+                found[name] = cell
+        return found
+
+    def apply(self, fn):
+        """Calls ``fn`` on every Cell below and then on this one."""
+        for cell in self.name_cells().values():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    def get_sub_cell(self, target):
+        cell = self
+        for part in filter(None, target.split(".")):
+            cell = cell._cells.get(part)
+            if cell is None:
+                raise AttributeError(f"The '{type(self).__name__}' object has no sub cell '{target}'.")
+        return cell
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        seen = set()
+        for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
+            for name, buffer in cell._buffers.items():
+                if buffer is not None and not (remove_duplicate and id(buffer) in seen):
+                    seen.add(id(buffer))
+                    yield (f"{path}.{name}" if path else name), buffer
+
+    def buffers(self, recurse=True):
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_buffer(self, target):
+        path, _, name = target.rpartition(".")
+        buffers = self.get_sub_cell(path)._buffers
+        if name not in buffers:
+            raise AttributeError(f"The '{type(self).__name__}' object has no buffer '{target}'.")
+        return buffers[name]
+
+    # ---- names and state ----
+
+    def update_parameters_name(self, prefix="", recurse=True):
+        """Names every Parameter by ``prefix`` and its attribute path."""
+        if not isinstance(prefix, str):
+            raise TypeError(f"For 'update_parameters_name', the 'prefix' must be str, but got {type(prefix).__name__}.")
+        for name, param in self.parameters_and_names(expand=recurse):
+            param.name = prefix + name
+
+    def update_cell_prefix(self):
+        for name, cell in self.cells_and_names():
+            cell.__dict__["_param_prefix"] = name
+
+    def check_names(self):
+        """Raises when two Parameters have one name."""
+        names = set()
+        for attr, param in self.parameters_and_names():
+            if param.name in names:
+                raise ValueError(f"The value of {attr} is {param}, its name '{param.name}' already exists. "
+                                 "Please set a unique name for the parameter.")
+            names.add(param.name)
+
+    def init_parameters_data(self, auto_parallel_mode=False):
+        """Gives every Parameter its data; returns {old: new} for Parameters that were replaced (none are)."""
+        for param in self.get_parameters():
+            param.init_data()
+        return {}
+
+    def get_extra_state(self):
+        raise RuntimeError(f"'{type(self).__name__}' defines no 'get_extra_state'.")
+
+    def set_extra_state(self, state):
+        raise RuntimeError(f"'{type(self).__name__}' defines no 'set_extra_state'.")
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """Parameters and persistent buffers by attribute path."""
+        for value, key in zip(args, ("destination", "prefix", "keep_vars")):
+            if key == "destination":
+                destination = value
+            elif key == "prefix":
+                prefix = value
+        out = OrderedDict() if destination is None else destination
+        for path, cell in self.cells_and_names():
+            for hook in cell.__dict__.get("_state_dict_pre_hooks", {}).values():
+                hook(cell, prefix + path + "." if path else prefix, keep_vars)
+            at = f"{prefix}{path}." if path else prefix
+            for name, param in cell._params.items():
+                if param is not None:
+                    out[at + name] = param
+            for name, buffer in cell._buffers.items():
+                if buffer is not None and name not in cell._non_persistent:
+                    out[at + name] = buffer
+            if type(cell).get_extra_state is not Cell.get_extra_state:
+                out[at + "_extra_state"] = cell.get_extra_state()
+            for hook in cell.__dict__.get("_state_dict_post_hooks", {}).values():
+                hook(cell, out, at, {})
+        return out
+
+    def load_state_dict(self, state_dict, strict=True):
+        """Copies values of ``state_dict`` into Parameters and buffers of the same attribute path."""
+        if not hasattr(state_dict, "items"):
+            raise TypeError(f"For 'load_state_dict', 'state_dict' must be dict-like, but got {type(state_dict)}.")
+        mine, errors = self.state_dict(), []
+        for hook in self.__dict__.get("_load_state_dict_pre_hooks", {}).values():
+            hook(self, state_dict, "", {}, strict, [], [], errors)
+        missing = [k for k in mine if k not in state_dict]
+        unexpected = [k for k in state_dict if k not in mine]
+        for key, old in mine.items():
+            if key not in state_dict:
+                continue
+            new = state_dict[key]
+            if key.rpartition(".")[2] == "_extra_state":
+                self.get_sub_cell(key.rpartition(".")[0]).set_extra_state(new)
+            elif not isinstance(new, Tensor):
+                errors.append(f"While copying the parameter named \"{key}\", expected Tensor or Parameter from checkpoint "
+                              f"but received {type(new)}")
+            elif new.shape != old.shape:
+                errors.append(f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape "
+                              f"in current model is {old.shape}.")
+            else:
+                old.assign_value(new)
+        keys = _IncompatibleKeys(missing, unexpected)
+        for hook in self.__dict__.get("_load_state_dict_post_hooks", {}).values():
+            hook(self, keys)
+        if strict:
+            if unexpected:
+                errors.insert(0, 'Unexpected key(s) in state_dict: ' + ", ".join(f'"{k}"' for k in unexpected) + ". ")
+            if missing:
+                errors.insert(0, 'Missing key(s) in state_dict: ' + ", ".join(f'"{k}"' for k in missing) + ". ")
+        if errors:
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        return keys
+
+    def _add_state_hook(self, table, hook):
+        return self.__dict__.setdefault(table, HookTable()).add(hook)
+
+    def register_state_dict_pre_hook(self, hook):
+        return self._add_state_hook("_state_dict_pre_hooks", hook)
+
+    def register_state_dict_post_hook(self, hook):
+        return self._add_state_hook("_state_dict_post_hooks", hook)
+
+    def register_load_state_dict_pre_hook(self, hook):
+        return self._add_state_hook("_load_state_dict_pre_hooks", hook)
+
+    def register_load_state_dict_post_hook(self, hook):
+        return self._add_state_hook("_load_state_dict_post_hooks", hook)
+
+    # ---- modes and flags ----
+
+    def set_train(self, mode=True):
+        """Puts this Cell and all below into training (dropout drops, batch norm uses the batch) or evaluation."""
+        if not isinstance(mode, bool):
+            raise TypeError(f"For 'set_train', the 'mode' must be bool, but got {type(mode).__name__}.")
+        for _, cell in self.cells_and_names():
+            cell._phase = "train" if mode else "predict"
+            cell.add_flags(training=mode)
+        return self
+
+    def set_grad(self, requires_grad=True):
+        """Marks that gradients of this Cell will be taken."""
+        self.requires_grad = requires_grad
+        return self
+
+    def add_flags(self, **flags):
+        self._func_graph_flags.update(flags)
+        for name, value in flags.items():
+            setattr(self, name, value)
+        return self
+
+    def add_flags_recursive(self, **flags):
+        for _, cell in self.cells_and_names():
+            cell.add_flags(**flags)
+        return self
+
+    def get_flags(self):
+        return self._func_graph_flags
+
+    @property
+    def phase(self):
+        return self._phase
+
+    @phase.setter
+    def phase(self, value):
+        object.__setattr__(self, "_phase", value)
+
+    @property
+    def cls_name(self):
+        return type(self).__name__
+
+    @property
+    def param_prefix(self):
+        self.update_cell_prefix()
+        return self._param_prefix
+
+    # ---- text ----
+
+    def extend_repr(self):
+        """Text between the brackets of repr(); subclasses define it."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extend_repr()
+        children = [(name, cell) for name, cell in self._cells.items() if cell is not None]
+        if not children:
+            return f"{type(self).__name__}({extra})"
+        lines = [f"  {extra}"] if extra else []
+        for name, cell in children:
+            text = repr(cell).replace("\n", "\n  ")
+            lines.append(f"  ({name}): {text}")
+        return f"{type(self).__name__}(\n" + "\n".join(lines) + "\n)"
+
+
+def construct_parameters(cell):
+    """Parameters of ``construct`` without self, for those who place arguments (jit, grad)."""
+    return list(inspect.signature(type(cell).construct).parameters.values())[1:]

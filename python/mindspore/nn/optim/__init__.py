@@ -1,0 +1,7 @@
+"""Optimizers."""
+from mindspore.nn.optim.adam import Adam, AdamWeightDecay
+from mindspore.nn.optim.adaptive import Adagrad, RMSProp
+from mindspore.nn.optim.momentum import SGD, Momentum
+from mindspore.nn.optim.optimizer import Optimizer
+
+__all__ = ["Optimizer", "SGD", "Momentum", "Adam", "AdamWeightDecay", "RMSProp", "Adagrad"]

@@ -1,0 +1,136 @@
+"""Cells around a network: loss, gradient and training step."""
+from mindspore import ops
+from mindspore.common import dtype as mstype
+from mindspore.common.parameter import ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.nn.cell import Cell
+from mindspore.nn.layer.basic import Identity
+
+__all__ = ["WithLossCell", "WithEvalCell", "WithGradCell", "ForwardValueAndGrad", "TrainOneStepCell", "ParameterUpdate"]
+
+
+def _grad():
+    from mindspore import value_and_grad  # the transformation imports Cell
+    return value_and_grad
+
+
+class WithLossCell(Cell):
+    """loss_fn(backbone(data), label)"""
+
+    def __init__(self, backbone, loss_fn):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+        self._loss_fn = loss_fn
+
+    def construct(self, data, label):
+        return self._loss_fn(self._backbone(data), label)
+
+    @property
+    def backbone_network(self):
+        return self._backbone
+
+
+class WithEvalCell(Cell):
+    """(loss, output, label) for metrics."""
+
+    def __init__(self, network, loss_fn, add_cast_fp32=False):
+        super().__init__(auto_prefix=False)
+        self._network = network
+        self._loss_fn = loss_fn
+        if not isinstance(add_cast_fp32, bool):
+            raise TypeError(f"For '{self.cls_name}', the type of 'add_cast_fp32' should be 'bool', but got type "
+                            f"'{type(add_cast_fp32).__name__}'.")
+        self.add_cast_fp32 = add_cast_fp32
+
+    def construct(self, data, label):
+        outputs = self._network(data)
+        if self.add_cast_fp32:
+            label = label.astype(mstype.float32)
+            outputs = outputs.astype(mstype.float32)
+        return self._loss_fn(outputs, label), outputs, label
+
+
+class WithGradCell(Cell):
+    """Gradients of the loss with respect to the trainable parameters."""
+
+    def __init__(self, network, loss_fn=None, sens=None):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.loss_fn = loss_fn
+        self.weights = ParameterTuple(network.trainable_params())
+        self.sens = sens
+        self._network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self._network_with_loss.set_train()
+
+    def construct(self, *inputs):
+        loss, grads = _grad()(self._network_with_loss, None, self.weights)(*inputs)
+        return grads if self.sens is None else tuple(g * self.sens for g in grads)
+
+
+class ForwardValueAndGrad(Cell):
+    """Value of the network and its gradients: of the first input, all inputs (get_all) and / or weights (get_by_list)."""
+
+    def __init__(self, network, weights=None, get_all=False, get_by_list=False, sens_param=False):
+        super().__init__(auto_prefix=False)
+        if not callable(network):
+            raise TypeError(f"For '{self.cls_name}', the 'network' must be a Cell, a function or a method, but got "
+                            f"{type(network)}.")
+        for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For '{self.cls_name}', the '{name}' must be bool, but got {type(value).__name__}.")
+        if get_by_list and weights is None:
+            raise TypeError(f"For '{self.cls_name}', the 'weights' must be given when 'get_by_list' is True.")
+        self.network = network
+        self.weights = weights
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+
+    def construct(self, *inputs):
+        sens = None
+        if self.sens_param:
+            *inputs, sens = inputs
+        position = tuple(range(len(inputs))) if self.get_all else None if self.get_by_list else 0
+        fn = _grad()(self.network, position, self.weights if self.get_by_list else None, False, False, self.sens_param)
+        return fn(*inputs, sens) if self.sens_param else fn(*inputs)
+
+
+class TrainOneStepCell(Cell):
+    """One training step: loss, gradients, update. Returns the loss."""
+
+    def __init__(self, network, optimizer, sens=None, return_grad=False):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.network.set_grad()
+        self.optimizer = optimizer
+        self.weights = self.optimizer.parameters
+        self.return_grad = return_grad
+        self.sens = sens
+        self.reducer_flag = False
+        self.grad_reducer = Identity()
+        if sens is not None and (isinstance(sens, bool) or not isinstance(sens, (int, float))):
+            raise TypeError(f"For '{self.cls_name}', the 'sens' must be a number or None, but got {type(sens).__name__}.")
+        if return_grad:
+            self.weights_name = [p.name for p in self.optimizer.parameters]
+
+    def construct(self, *inputs):
+        loss, grads = _grad()(self.network, None, self.weights)(*inputs)
+        if self.sens is not None and self.sens != 1:
+            grads = tuple(g * self.sens for g in grads)
+        grads = self.grad_reducer(grads)
+        loss = ops.depend(loss, self.optimizer(grads))
+        if self.return_grad:
+            return loss, dict(zip(self.weights_name, grads))
+        return loss
+
+
+class ParameterUpdate(Cell):
+    """Assigns its input to a Parameter."""
+
+    def __init__(self, param):
+        super().__init__(auto_prefix=False)
+        if not isinstance(param, Tensor):
+            raise TypeError(f"For '{self.cls_name}', 'param' must be 'Parameter', but got {type(param).__name__}.")
+        self._param = param
+
+    def construct(self, x):
+        self._params["_param"].assign_value(x)
+        return x
