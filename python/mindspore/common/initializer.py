@@ -8,8 +8,8 @@ import numbers
 
 import numpy as np
 
-from mindspore import _c
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import init as _init
 from mindspore.common.tensor import Tensor
 
 __all__ = ["Initializer", "initializer", "Zero", "One", "Constant", "Identity", "Dirac", "Sparse", "Normal", "Uniform",
@@ -65,23 +65,9 @@ def _assignment(arr, num):
     return arr
 
 
-class _Stream:
-    """A random stream seeded by one double of numpy's global stream; each draw advances it."""
-
-    def __init__(self):
-        seed = int(np.random.random() * (1 << 53))
-        self._state = np.array([seed, 0], np.int64)
-
-    def _next(self):
-        state = Tensor(self._state)
-        self._state[1] += 1
-        return state
-
-    def normal(self, shape, dtype=mstype.float32):
-        return _c.prim.rng_normal(self._next(), shape=shape, dtype=dtype)
-
-    def uniform(self, shape, dtype=mstype.float32):
-        return _c.prim.rng_uniform(self._next(), shape=shape, dtype=dtype)
+def _seed():
+    """The seed of a new native stream: one double of numpy's global stream."""
+    return int(np.random.random() * (1 << 53))
 
 
 def _compute_dtype(dtype):
@@ -133,13 +119,13 @@ class _Native(Initializer):
 @_register("zeros")
 class Zero(_Native):
     def _values(self, shape, dtype):
-        return _c.prim.full(shape=shape, value=0.0, dtype=dtype)
+        return _init.full(shape, 0.0, dtype)
 
 
 @_register("ones")
 class One(_Native):
     def _values(self, shape, dtype):
-        return _c.prim.full(shape=shape, value=1.0, dtype=dtype)
+        return _init.full(shape, 1.0, dtype)
 
 
 class Constant(_Native):
@@ -191,7 +177,7 @@ class Normal(_Native):
         self.sigma, self.mean = sigma, mean
 
     def _values(self, shape, dtype):
-        return _Stream().normal(shape, dtype) * float(self.sigma) + float(self.mean)
+        return _init.normal(_seed(), shape, dtype, self.mean, self.sigma)
 
 
 @_register()
@@ -203,16 +189,7 @@ class Uniform(_Native):
         self.scale = scale
 
     def _values(self, shape, dtype):
-        return (_Stream().uniform(shape, dtype) * 2.0 - 1.0) * float(self.scale)
-
-
-def _truncated_normal(shape, dtype, mean, sigma, low, high):
-    """Normal restricted to [low, high], by inversion of its distribution function."""
-    below, above = ((1 + math.erf((v - mean) / sigma / math.sqrt(2))) / 2 for v in (low, high))
-    u = _Stream().uniform(shape, mstype.float64) * (above - below) + below
-    z = _c.prim.erfinv(u * 2.0 - 1.0) * (math.sqrt(2) * sigma) + mean
-    z = _c.prim.minimum(_c.prim.maximum(z, Tensor(low, mstype.float64)), Tensor(high, mstype.float64))
-    return z.astype(dtype)
+        return _init.uniform(_seed(), shape, dtype, self.scale)
 
 
 @_register()
@@ -224,7 +201,7 @@ class TruncatedNormal(_Native):
         self.sigma, self.mean, self.a, self.b = sigma, mean, a, b
 
     def _values(self, shape, dtype):
-        return _truncated_normal(shape, dtype, self.mean, self.sigma, float(self.a), float(self.b))
+        return _init.truncated_normal(_seed(), shape, dtype, self.mean, self.sigma, self.a, self.b)
 
 
 @_register("xavier_uniform")
@@ -288,7 +265,7 @@ class Orthogonal(_Native):
             raise ValueError("For Orthogonal initializer, the dimension of the initialized tensor should be no less than "
                              f"2, but got {len(shape)}.")
         rows, cols = shape[0], math.prod(shape[1:])
-        a = _Stream().normal((max(rows, cols), min(rows, cols)), mstype.float64).asnumpy()
+        a = _init.normal(_seed(), (max(rows, cols), min(rows, cols)), mstype.float64, 0.0, 1.0).asnumpy()
         q, r = np.linalg.qr(a)
         q *= np.sign(np.diag(r))
         q = q.T if rows < cols else q
@@ -307,18 +284,11 @@ class Sparse(_Native):
         if len(shape) != 2:
             raise ValueError("For Sparse initializer, the dimension of the initialized tensor should be 2, but got "
                              f"{len(shape)}.")
-        stream = _Stream()
-        values = stream.normal(shape, dtype) * float(self.sigma)
         n_zero = min(math.ceil(self.sparsity * shape[0]), shape[0])
-        if n_zero <= 0:
-            return values
-        draw = stream.uniform(shape, mstype.float64)
-        order, _ = _c.prim.sort(draw, axis=0, descending=False, stable=True)
-        kept = _c.prim.gt(draw, order[n_zero - 1:n_zero])
-        return _c.prim.where(kept, values, _c.prim.full(shape=shape, value=0.0, dtype=dtype))
+        return _init.sparse(_seed(), shape, dtype, self.sigma, max(n_zero, 0))
 
 
-@_register("variancescaling")
+@_register()
 class VarianceScaling(_Native):
     """Values whose variance is ``scale`` over the fan."""
 
@@ -343,7 +313,7 @@ class VarianceScaling(_Native):
         if self.distribution == "untruncated_normal":
             return Normal(math.sqrt(variance))._values(shape, dtype)
         sigma = math.sqrt(variance) / 0.87962566103423978  # the deviation of a normal cut at two sigma
-        return _truncated_normal(shape, dtype, 0.0, sigma, -2 * sigma, 2 * sigma)
+        return _init.truncated_normal(_seed(), shape, dtype, 0.0, sigma, -2 * sigma, 2 * sigma)
 
 
 def _as_initializer(init):

@@ -3,14 +3,13 @@ import itertools
 
 import numpy as np
 
-from mindspore import _c
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import nn as _nn
 from mindspore.common.tensor import Tensor
 
 __all__ = ["Parameter", "ParameterTuple"]
 
 _numbers = itertools.count(1)
-_assign = _c.row("_nn.assign")
 
 
 def _initial(default_input):
@@ -121,7 +120,7 @@ class Parameter(Tensor):
         """Writes ``value`` into the elements, cast to the Parameter's type."""
         if isinstance(value, Tensor) and tuple(value.shape) != tuple(self.shape):
             return self.set_data(value)
-        _assign(self, value)
+        _nn.assign(self, value)
         return self
 
     def set_data(self, data, slice_shape=False):
@@ -134,7 +133,7 @@ class Parameter(Tensor):
         elif data.has_init:
             data = _initial(data)
         if tuple(data.shape) == tuple(self.shape):
-            _assign(self, data)
+            _nn.assign(self, data)
         else:
             self.__share(Tensor(data, self.dtype))
         return self

@@ -5,8 +5,8 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from mindspore import _c
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import format as _format
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell

@@ -1,5 +1,5 @@
 """Activations as Cells, and ``get_activation``."""
-from mindspore import _c, ops
+from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
@@ -56,7 +56,7 @@ class Softmax2d(Cell):
 
 class ReLU(Cell):
     def construct(self, input):
-        return _c.prim.relu(input)
+        return ops.relu(input)
 
 
 class ReLU6(Cell):
@@ -89,17 +89,17 @@ class SeLU(Cell):
 
 class SiLU(Cell):
     def construct(self, x):
-        return _c.prim.silu(x)
+        return ops.silu(x)
 
 
 class Tanh(Cell):
     def construct(self, x):
-        return _c.prim.tanh(x)
+        return ops.tanh(x)
 
 
 class Tanhshrink(Cell):
     def construct(self, x):
-        return x - _c.prim.tanh(x)
+        return x - ops.tanh(x)
 
 
 class Hardtanh(Cell):
@@ -123,7 +123,7 @@ class GELU(Cell):
         self.approximate = approximate
 
     def construct(self, x):
-        return _c.prim.gelu_tanh(x) if self.approximate else _c.prim.gelu(x)
+        return ops.gelu(x, approximate="tanh" if self.approximate else "none")
 
 
 class FastGelu(Cell):
@@ -133,7 +133,7 @@ class FastGelu(Cell):
 
 class Sigmoid(Cell):
     def construct(self, x):
-        return _c.prim.sigmoid(x)
+        return ops.sigmoid(x)
 
 
 class Softsign(Cell):
@@ -143,7 +143,7 @@ class Softsign(Cell):
 
 class Softplus(Cell):
     def construct(self, x):
-        return _c.prim.softplus(x)
+        return ops.softplus(x)
 
 
 class PReLU(Cell):
@@ -183,17 +183,17 @@ class LeakyReLU(Cell):
         self.alpha = alpha
 
     def construct(self, x):
-        return _c.prim.leaky_relu(x, slope=float(self.alpha))
+        return ops.leaky_relu(x, float(self.alpha))
 
 
 class HSigmoid(Cell):
     def construct(self, input_x):
-        return _c.prim.hsigmoid(input_x)
+        return ops.hardsigmoid(input_x)
 
 
 class HSwish(Cell):
     def construct(self, x):
-        return _c.prim.hswish(x)
+        return ops.hardswish(x)
 
 
 class ELU(Cell):
@@ -202,7 +202,7 @@ class ELU(Cell):
         self.alpha = alpha
 
     def construct(self, x):
-        return _c.prim.elu(x, alpha=float(self.alpha))
+        return ops.elu(x, float(self.alpha))
 
 
 class CELU(Cell):
@@ -216,7 +216,7 @@ class CELU(Cell):
 
 class LogSigmoid(Cell):
     def construct(self, input_x):
-        return _c.prim.log_sigmoid(input_x)
+        return ops.logsigmoid(input_x)
 
 
 class SoftShrink(Cell):
@@ -250,7 +250,7 @@ class Threshold(Cell):
 
 class Mish(Cell):
     def construct(self, x):
-        return _c.prim.mish(x)
+        return ops.mish(x)
 
 
 class GLU(Cell):

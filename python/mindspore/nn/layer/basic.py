@@ -1,8 +1,9 @@
 """Layers without a family of their own: Dense, Dropout, Embedding, Flatten ..."""
 import math
 
-from mindspore import _c, ops
+from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import nn as _nn
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -49,7 +50,7 @@ class Dense(Cell):
         self.activation_flag = self.activation is not None
 
     def construct(self, x):
-        x = _c.prim.linear(x, self.weight, self.bias)
+        x = _nn.linear(x, self.weight, self.bias)
         return self.activation(x) if self.activation_flag else x
 
     def extend_repr(self):
@@ -70,7 +71,7 @@ class Linear(Dense):
         self.in_features, self.out_features = in_features, out_features
 
     def construct(self, input):
-        return _c.prim.linear(input, self.weight, self.bias)
+        return _nn.linear(input, self.weight, self.bias)
 
     def extend_repr(self):
         s = f"input_features={self.in_features}, output_features={self.out_features}"
@@ -195,7 +196,7 @@ class Embedding(Cell):
         self.embedding_table = Parameter(values, name="embedding_table")
 
     def construct(self, ids):
-        return _c.prim.gather(self.embedding_table, ids, axis=0)
+        return _nn.take(self.embedding_table, ids)
 
     def extend_repr(self):
         return (f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
@@ -218,7 +219,7 @@ class EmbeddingLookup(Cell):
                                          name="embedding_table")
 
     def construct(self, indices):
-        rows = _c.prim.gather(self.embedding_table, indices, axis=0)
+        rows = _nn.take(self.embedding_table, indices)
         if self.max_norm is not None:
             norm = (rows * rows).sum(-1, keepdims=True).sqrt()
             rows = ops.where(norm > self.max_norm, rows * (self.max_norm / norm), rows)
@@ -371,7 +372,7 @@ class Pad(Cell):
                              f"{len(self.paddings)} for an input of shape {x.shape}.")
         low, high = [p[0] for p in self.paddings], [p[1] for p in self.paddings]
         if self.mode == "CONSTANT":
-            return _c.prim.pad(x, low=low, high=high, value=0.0)
+            return _nn.pad(x, low, high)
         for axis, (before, after) in enumerate(self.paddings):
             x = self._mirror(x, axis, before, after)
         return x
@@ -382,7 +383,7 @@ class Pad(Cell):
             raise ValueError(f"For '{self.cls_name}', the padding {(before, after)} is too large for axis {axis} of shape "
                              f"{x.shape}.")
         picks = [*range(before - 1 + skip, skip - 1, -1), *range(n), *range(n - 1 - skip, n - 1 - skip - after, -1)]
-        return _c.prim.gather(x, Tensor(picks, mstype.int64), axis=axis)
+        return _nn.take(x, Tensor(picks, mstype.int64), axis)
 
 
 class PixelShuffle(Cell):

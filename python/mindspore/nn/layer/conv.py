@@ -1,8 +1,8 @@
 """Convolution layers. Weights are (out, in / group, kernel...), transposed ones (in, out / group, kernel...)."""
 import math
 
-from mindspore import _c
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import nn as _nn
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn.cell import Cell

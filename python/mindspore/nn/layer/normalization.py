@@ -1,6 +1,6 @@
 """Normalisation layers."""
-from mindspore import _c
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import nn as _nn
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.nn.cell import Cell
@@ -124,8 +124,8 @@ class LayerNorm(Cell):
                              f"{list(shape)}, gamma shape: {list(self.normalized_shape)}, beta shape: "
                              f"{list(self.normalized_shape)}.")
         if norm == params:
-            return _c.prim.layer_norm(input_x, self.gamma, self.beta, ndim=ndim - norm, eps=self.epsilon)[0]
-        y = _c.prim.layer_norm(input_x, None, None, ndim=ndim - norm, eps=self.epsilon)[0]
+            return _nn.layer_norm(input_x, self.gamma, self.beta, ndim - norm, self.epsilon)
+        y = _nn.layer_norm(input_x, None, None, ndim - norm, self.epsilon)
         return y * self.gamma + self.beta
 
     def extend_repr(self):

@@ -1,5 +1,6 @@
 """Pooling layers."""
-from mindspore import _c, ops
+from mindspore import ops
+from mindspore.common._rows import nn as _nn
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer._check import check_bool, check_int, check_string
 

@@ -1,5 +1,6 @@
 """Adam and AdamWeightDecay."""
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import optim as _optim
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.layer._check import check_bool

@@ -1,4 +1,5 @@
 """RMSProp and Adagrad."""
+from mindspore.common._rows import optim as _optim
 from mindspore.nn.layer._check import check_bool, check_type
 from mindspore.nn.optim._check import check_at_least_zero, check_positive
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register

@@ -1,5 +1,6 @@
 """Momentum and SGD."""
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import optim as _optim
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.layer._check import check_bool

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from mindspore import _c, ops
+from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._rows import nn as _nn, optim as _optim
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
@@ -48,7 +49,7 @@ class _IteratorLearningRate(LearningRateSchedule):
     def construct(self, global_step):
         if global_step.ndim == 0:
             global_step = global_step.reshape((1,))
-        return _c.prim.gather(self.learning_rate, global_step, axis=0)
+        return _nn.take(self.learning_rate, global_step)
 
 
 class _ConvertToCell(LearningRateSchedule):
