@@ -4,6 +4,8 @@
  * 1 and 2 and a program that needs no array never imports it. */
 #include "py.h"
 
+#include "cpu/copy.h"
+
 #include <string.h>
 
 /* ---- numbers ---- */
@@ -347,7 +349,7 @@ static MsTensor *copy_of(MsTensor *t, MsDtype dtype)
         c = ms_tensor_from(dtype, ms_tensor_ndim(t), ms_tensor_shape(t), ms_tensor_data(t));
     } else {
         c = ms_tensor_empty(dtype, ms_tensor_ndim(t), ms_tensor_shape(t));
-        if (c && ms_tensor_write(c, t) != MS_OK) c = NULL;
+        if (c && ms__copy(c, t) != MS_OK) c = NULL;
     }
     return c ? c : (MsTensor *)py_raise();
 }

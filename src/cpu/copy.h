@@ -8,7 +8,7 @@
  * does not broadcast), MEMORY. Casts: float to integer truncates; NaN and what does not fit give the smallest
  * int32 (int64 for 64-bit targets) cut to the width, as x86 hardware does; complex to real keeps the real
  * part. */
-MsStatus ms__copy(MsTensor *dst, MsTensor *src);
+MS_API_EXPORT MsStatus ms__copy(MsTensor *dst, MsTensor *src);
 
 /* The same on bare memory of equal shape; strides in elements. The regions must not overlap unless they are
  * equal. */

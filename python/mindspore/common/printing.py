@@ -32,7 +32,7 @@ def _rows(array, one, per_line, indent, shorten):
     n = len(array)
     cut = n > 2 * _EDGE and shorten
     if array.ndim == 1:
-        texts = [one(v) for v in array.tolist()] if array.dtype.kind != 'f' else [one(v) for v in array]
+        texts = [one(v) for v in array.tolist()]
         if cut:
             return f"[{', '.join(texts[:_EDGE])} ... {', '.join(texts[-_EDGE:])}]"
         lines = [', '.join(texts[k:k + per_line]) for k in range(0, n, per_line)]
@@ -42,7 +42,7 @@ def _rows(array, one, per_line, indent, shorten):
     text = '['
     for k, part in enumerate(parts):
         if k:
-            text += ('\n' if '...' in (part, parts[k - 1]) else ',\n') + ' ' * (indent + 1)
+            text += ('\n' if parts[k - 1] == '...' else ',\n') + ' ' * (indent + 1)
         text += part
     return text + ']'
 
@@ -67,7 +67,12 @@ def tensor_repr(t):
 
 def tensor_str(t):
     """numpy's text of the elements."""
-    return tensor_repr(t) if t._traced else str(t.asnumpy())
+    if t._traced:
+        return tensor_repr(t)
+    if str(t.dtype) != 'BFloat16':
+        return str(t.asnumpy())
+    import numpy
+    return numpy.array2string(t.asnumpy(), formatter={'float_kind': '{:f}'.format})
 
 
 def row_signature(row):
