@@ -1,7 +1,7 @@
-/* create.c - tensors from Python data and back: numbers, nested lists, buffers and numpy arrays. Invariant: what is
- * made from data owns a copy; what is made by from_numpy shares memory and holds the buffer until its last view is
- * gone. numpy is reached by the buffer protocol and by name, never by its C headers, so that one build serves numpy
- * 1 and 2 and a program that needs no array never imports it. */
+/* create.c - tensors from Python data and back: numbers, nested lists, buffers and numpy arrays. Invariant:
+ * what is made from data owns a copy; what is made by from_numpy shares memory and holds the buffer until its
+ * last view is gone. numpy is reached by the buffer protocol and by name, never by its C headers, so that one
+ * build serves numpy 1 and 2 and a program that needs no array never imports it. */
 #include "py.h"
 
 #include "cpu/copy.h"
@@ -10,7 +10,14 @@
 
 /* ---- numbers ---- */
 
-typedef enum Kind { K_NONE, K_BOOL, K_INT, K_UINT, K_FLOAT, K_COMPLEX } Kind;
+typedef enum Kind {
+    K_NONE,
+    K_BOOL,
+    K_INT,
+    K_UINT,
+    K_FLOAT,
+    K_COMPLEX
+} Kind;
 
 static uint16_t to_bf16(float f)
 {
@@ -29,7 +36,10 @@ static double from_bf16(uint16_t h)
 }
 
 /* numpy's conversion of a float to a 64-bit integer: what does not fit is the smallest one. */
-static int64_t to_int(double f) { return f >= -9223372036854775808.0 && f < 9223372036854775808.0 ? (int64_t)f : INT64_MIN; }
+static int64_t to_int(double f)
+{
+    return f >= -9223372036854775808.0 && f < 9223372036854775808.0 ? (int64_t)f : INT64_MIN;
+}
 
 static void store_int(MsDtype dtype, void *p, int64_t i, bool is_unsigned)
 {
@@ -121,17 +131,23 @@ static PyObject *load(MsDtype dtype, const void *p)
     }
 }
 
-PyObject *py_item(MsTensor *t) { return load(ms_tensor_dtype(t), ms_tensor_data(t)); }
+PyObject *py_item(MsTensor *t)
+{
+    return load(ms_tensor_dtype(t), ms_tensor_data(t));
+}
 
 static PyObject *list_of(const MsTensor *t, int d, const char *p)
 {
     if (d == ms_tensor_ndim(t)) return load(ms_tensor_dtype(t), p);
-    int64_t n = ms_tensor_shape(t)[d], step = ms_tensor_strides(t)[d] * (int64_t)ms_dtype_size(ms_tensor_dtype(t));
+    int64_t n = ms_tensor_shape(t)[d],
+            step = ms_tensor_strides(t)[d] * (int64_t)ms_dtype_size(ms_tensor_dtype(t));
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (int64_t i = 0; list && i < n; i++) {
         PyObject *item = list_of(t, d + 1, p + i * step);
-        if (!item) Py_CLEAR(list);
-        else PyList_SET_ITEM(list, (Py_ssize_t)i, item);
+        if (!item)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, (Py_ssize_t)i, item);
     }
     return list;
 }
@@ -160,7 +176,10 @@ bool py_is_numpy_scalar(PyObject *o)
     return strncmp(Py_TYPE(o)->tp_name, "numpy.", 6) == 0 && is_numpy(o, "numpy.generic");
 }
 
-bool py_is_ndarray(PyObject *o) { return is_numpy(o, "numpy.ndarray"); }
+bool py_is_ndarray(PyObject *o)
+{
+    return is_numpy(o, "numpy.ndarray");
+}
 
 PyObject *py_numpy_number(PyObject *o)
 {
@@ -206,8 +225,14 @@ static Kind kind_of(PyObject *o)
     return PyComplex_Check(o) ? K_COMPLEX : K_NONE;
 }
 
-static bool is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
-static Py_ssize_t list_n(PyObject *o) { return PyList_Check(o) ? PyList_GET_SIZE(o) : PyTuple_GET_SIZE(o); }
+static bool is_list(PyObject *o)
+{
+    return PyList_Check(o) || PyTuple_Check(o);
+}
+static Py_ssize_t list_n(PyObject *o)
+{
+    return PyList_Check(o) ? PyList_GET_SIZE(o) : PyTuple_GET_SIZE(o);
+}
 static PyObject *list_at(PyObject *o, Py_ssize_t i)
 {
     return PyList_Check(o) ? PyList_GET_ITEM(o, i) : PyTuple_GET_ITEM(o, i);
@@ -256,13 +281,15 @@ static MsTensor *from_numbers(PyObject *data, MsDtype dtype)
     static const MsDtype natural[] = {MS_FLOAT32, MS_BOOL, MS_INT64, MS_UINT64, MS_FLOAT32, MS_COMPLEX128};
     Scan s = {K_NONE, 0, {0}, false};
     if (scan(data, 0, &s, true) < 0) {
-        PyErr_Format(PyExc_TypeError, "For Tensor, the input_data is %R that contain unsupported element.", data);
+        PyErr_Format(PyExc_TypeError, "For Tensor, the input_data is %R that contain unsupported element.",
+                     data);
         return NULL;
     }
     if (s.arrays) {
         PyObject *array = numpy_call("array", data);
         PyObject *from = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-        if (dtype == MS_DTYPE_NONE && from && py_dtype_of(from) == MS_FLOAT64 && s.kind != K_NONE) dtype = MS_FLOAT32;
+        if (dtype == MS_DTYPE_NONE && from && py_dtype_of(from) == MS_FLOAT64 && s.kind != K_NONE)
+            dtype = MS_FLOAT32;
         MsTensor *t = from && !is_list(array) ? py_from_data(array, dtype) : NULL;
         Py_XDECREF(from);
         Py_XDECREF(array);
@@ -281,7 +308,8 @@ static MsDtype dtype_of_format(const char *f, Py_ssize_t itemsize)
 {
     if (!f) return MS_UINT8;
     if (*f == '@' || *f == '=' || *f == '|' || (*f == '<' && PY_LITTLE_ENDIAN)) f++;
-    if (*f == 'Z' && (f[1] == 'f' || f[1] == 'd') && f[2] == 0) return f[1] == 'f' ? MS_COMPLEX64 : MS_COMPLEX128;
+    if (*f == 'Z' && (f[1] == 'f' || f[1] == 'd') && f[2] == 0)
+        return f[1] == 'f' ? MS_COMPLEX64 : MS_COMPLEX128;
     if (*f == 0 || f[1] != 0) return MS_DTYPE_NONE;
     static const MsDtype s[] = {[1] = MS_INT8, [2] = MS_INT16, [4] = MS_INT32, [8] = MS_INT64};
     static const MsDtype u[] = {[1] = MS_UINT8, [2] = MS_UINT16, [4] = MS_UINT32, [8] = MS_UINT64};
@@ -314,11 +342,15 @@ MsTensor *py_from_buffer(PyObject *o, bool need_writable)
     MsDtype dtype = dtype_of_format(view->format, view->itemsize);
     MsTensor *t = NULL;
     int64_t shape[MS_MAX_DIM], strides[MS_MAX_DIM];
-    if (dtype == MS_DTYPE_NONE) {
-        PyErr_Format(PyExc_TypeError, "For 'Tensor', the data of type '%s' has elements of an unsupported type '%s'.",
+    if (dtype == MS_DTYPE_NONE && view->format && strchr("<>!", *view->format)) {
+        PyErr_SetString(PyExc_BufferError, "the array has a foreign byte order");
+    } else if (dtype == MS_DTYPE_NONE) {
+        PyErr_Format(PyExc_TypeError,
+                     "For 'Tensor', the data of type '%s' has elements of an unsupported type '%s'.",
                      Py_TYPE(o)->tp_name, view->format);
     } else if (view->ndim > MS_MAX_DIM) {
-        PyErr_Format(PyExc_ValueError, "A tensor has at most %d dimensions, but got %d.", MS_MAX_DIM, view->ndim);
+        PyErr_Format(PyExc_ValueError, "A tensor has at most %d dimensions, but got %d.", MS_MAX_DIM,
+                     view->ndim);
     } else {
         bool fits = (uintptr_t)view->buf % (size_t)view->itemsize == 0 || view->itemsize == 16;
         for (int d = 0; d < view->ndim; d++) {
@@ -359,8 +391,12 @@ static MsTensor *from_array(PyObject *o, MsDtype dtype)
     MsTensor *t = py_from_buffer(o, false);
     if (!t && PyErr_ExceptionMatches(PyExc_BufferError)) { /* unaligned, packed or foreign byte order */
         PyErr_Clear();
-        PyObject *plain = numpy_call("ascontiguousarray", o);
+        PyObject *from = PyObject_GetAttrString(o, "dtype");
+        PyObject *native = from ? PyObject_CallMethod(from, "newbyteorder", "s", "=") : NULL;
+        PyObject *plain = native ? PyObject_CallMethod(o, "astype", "O", native) : NULL;
         t = plain ? py_from_buffer(plain, false) : NULL;
+        Py_XDECREF(from);
+        Py_XDECREF(native);
         Py_XDECREF(plain);
     }
     return t ? copy_of(t, dtype) : NULL;
@@ -373,15 +409,17 @@ MsTensor *py_from_data(PyObject *data, MsDtype dtype)
         return t ? copy_of(t, dtype) : NULL;
     }
     if (is_list(data) || kind_of(data) != K_NONE) {
-        if (!PyFloat_Check(data) || !py_is_numpy_scalar(data)) return from_numbers(data, dtype); /* np.float64 is a float */
+        if (!PyFloat_Check(data) || !py_is_numpy_scalar(data))
+            return from_numbers(data, dtype); /* np.float64 is a float */
     }
     if (py_is_ndarray(data) || py_is_numpy_scalar(data) || PyObject_CheckBuffer(data)) {
         if (!PyBytes_Check(data) && !PyByteArray_Check(data)) return from_array(data, dtype);
     }
-    PyErr_Format(PyExc_TypeError,
-                 "For 'Tensor', the type of 'input_data' should be one of '['Tensor', 'ndarray', 'list', 'tuple', "
-                 "'float', 'int', 'bool', 'complex']', but got type '%s'.",
-                 Py_TYPE(data)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError,
+        "For 'Tensor', the type of 'input_data' should be one of '['Tensor', 'ndarray', 'list', 'tuple', "
+        "'float', 'int', 'bool', 'complex']', but got type '%s'.",
+        Py_TYPE(data)->tp_name);
     return NULL;
 }
 
@@ -425,7 +463,8 @@ static PyObject *from_numpy(PyObject *self, PyObject *array)
 {
     (void)self;
     if (!py_is_ndarray(array)) {
-        PyErr_Format(PyExc_TypeError, "For 'from_numpy', the input must be an ndarray, but got '%s'.", Py_TYPE(array)->tp_name);
+        PyErr_Format(PyExc_TypeError, "For 'from_numpy', the input must be an ndarray, but got '%s'.",
+                     Py_TYPE(array)->tp_name);
         return NULL;
     }
     int mark = ms_scope_begin();
@@ -443,9 +482,11 @@ static PyObject *frombuffer(PyObject *self, PyObject *args, PyObject *kw)
     static char *names[] = {"buffer", "dtype", "count", "offset", NULL};
     PyObject *buffer, *dtype_arg;
     Py_ssize_t count = -1, offset = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "OO|nn", names, &buffer, &dtype_arg, &count, &offset)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "OO|nn", names, &buffer, &dtype_arg, &count, &offset))
+        return NULL;
     MsDtype dtype = py_dtype_of(dtype_arg);
-    if (dtype == MS_DTYPE_NONE) return PyErr_Format(PyExc_TypeError, "For 'frombuffer', %R is not a dtype.", dtype_arg);
+    if (dtype == MS_DTYPE_NONE)
+        return PyErr_Format(PyExc_TypeError, "For 'frombuffer', %R is not a dtype.", dtype_arg);
     Py_buffer *view = PyMem_Malloc(sizeof *view);
     if (!view) return PyErr_NoMemory();
     if (PyObject_GetBuffer(buffer, view, PyBUF_SIMPLE) < 0) {
@@ -457,13 +498,17 @@ static PyObject *frombuffer(PyObject *self, PyObject *args, PyObject *kw)
     int64_t n = count >= 0 ? count : (view->len - offset) / size;
     MsTensor *t = NULL;
     if (offset < 0 || offset > view->len || n > (view->len - offset) / size) {
-        PyErr_Format(PyExc_ValueError, "For 'frombuffer', the buffer of %zd bytes is too small for offset %zd and %lld elements.",
-                     view->len, offset, (long long)n);
+        PyErr_Format(
+            PyExc_ValueError,
+            "For 'frombuffer', the buffer of %zd bytes is too small for offset %zd and %lld elements.",
+            view->len, offset, (long long)n);
     } else {
         t = view->readonly ? ms_tensor_from(dtype, 1, &n, (char *)view->buf + offset)
                            : ms_tensor_wrap(dtype, 1, &n, NULL, (char *)view->buf + offset, release, view);
-        if (!t) py_raise();
-        else if (!view->readonly) view = NULL;
+        if (!t)
+            py_raise();
+        else if (!view->readonly)
+            view = NULL;
     }
     if (view) {
         PyBuffer_Release(view);

@@ -4,15 +4,20 @@
 #include <string.h>
 
 typedef struct Dtype {
-    PyObject_HEAD
-    int dtype;
+    PyObject_HEAD int dtype;
 } Dtype;
 
 static PyTypeObject *dtype_type;
 static PyObject *objects[MS_DTYPE_COUNT];
 
-PyObject *py_dtype(MsDtype dtype) { return dtype < 0 ? Py_None : objects[dtype]; }
-bool py_dtype_check(PyObject *o) { return Py_TYPE(o) == dtype_type; }
+PyObject *py_dtype(MsDtype dtype)
+{
+    return dtype < 0 ? Py_None : objects[dtype];
+}
+bool py_dtype_check(PyObject *o)
+{
+    return Py_TYPE(o) == dtype_type;
+}
 
 static PyObject *dtype_repr(PyObject *self)
 {
@@ -100,7 +105,8 @@ MsDtype py_dtype_of(PyObject *o)
         PyObject *name = PyObject_GetAttrString(o, is_type ? "__name__" : "name");
         const char *s = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : NULL;
         for (int d = 0; s && d < MS_INT4; d++)
-            if (strcmp(s, ms_dtype_name((MsDtype)d)) == 0 || (d == MS_BOOL && strcmp(s, "bool_") == 0)) found = (MsDtype)d;
+            if (strcmp(s, ms_dtype_name((MsDtype)d)) == 0 || (d == MS_BOOL && strcmp(s, "bool_") == 0))
+                found = (MsDtype)d;
         Py_XDECREF(name);
     }
     Py_XDECREF(module);
@@ -124,8 +130,13 @@ static PyGetSetDef getset[] = {
 };
 
 static PyType_Slot slots[] = {
-    {Py_tp_repr, dtype_repr}, {Py_tp_str, dtype_str},      {Py_tp_new, dtype_new}, {Py_tp_methods, methods},
-    {Py_tp_getset, getset},   {Py_tp_doc, "Type of the elements of a tensor."}, {0, NULL},
+    {Py_tp_repr, dtype_repr},
+    {Py_tp_str, dtype_str},
+    {Py_tp_new, dtype_new},
+    {Py_tp_methods, methods},
+    {Py_tp_getset, getset},
+    {Py_tp_doc, "Type of the elements of a tensor."},
+    {0, NULL},
 };
 
 static PyType_Spec spec = {"mindspore._c.dtype", sizeof(Dtype), 0, Py_TPFLAGS_DEFAULT, slots};

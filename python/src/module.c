@@ -1,4 +1,5 @@
-/* module.c - the module mindspore._c: errors, memory, threads, random numbers, and the initialisation of the rest. */
+/* module.c - the module mindspore._c: errors, memory, threads, random numbers, and the initialisation of the
+ * rest. */
 #include "py.h"
 
 #include <stdlib.h>
@@ -120,7 +121,8 @@ static PyMethodDef functions[] = {
     {"memory_stats", memory_stats, METH_NOARGS, "Counters of the allocator, as a dict."},
     {"memory_reset_peak", memory_reset_peak, METH_NOARGS, NULL},
     {"memory_empty_cache", memory_empty_cache, METH_NOARGS, NULL},
-    {"memory_fail_after", memory_fail_after, METH_VARARGS, "Testing: refuses the n-th allocation from now on."},
+    {"memory_fail_after", memory_fail_after, METH_VARARGS,
+     "Testing: refuses the n-th allocation from now on."},
     {"thread_count", thread_count, METH_NOARGS, NULL},
     {"set_thread_count", set_thread_count, METH_O, NULL},
     {"random_seed", random_seed, METH_O, "Seeds the default generator."},
@@ -150,8 +152,8 @@ PyMODINIT_FUNC PyInit__c(void)
     if (!m) return NULL;
     /* Rows and pickles import the module by name while it is still being made. */
     PyObject *modules = PyImport_GetModuleDict();
-    if (PyDict_SetItemString(modules, "mindspore._c", m) < 0 || py_dtype_init(m) < 0 || py_tensor_init(m) < 0 ||
-        py_row_init(m) < 0 || py_trace_init(m) < 0) {
+    if (PyDict_SetItemString(modules, "mindspore._c", m) < 0 || py_dtype_init(m) < 0 ||
+        py_tensor_init(m) < 0 || py_row_init(m) < 0 || py_trace_init(m) < 0) {
         Py_DECREF(m);
         return NULL;
     }

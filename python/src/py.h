@@ -1,7 +1,7 @@
-/* py.h - what the files of the extension share. The extension knows no operator: it turns Python objects into MsArg,
- * calls a row of the registry and wraps what comes back. Functions named `py_*` follow CPython's convention (new
- * reference, NULL with an exception set); those that call the library turn its error record into an exception.
- * Refused: a binding generator; the whole surface is one row type and one tensor type. */
+/* py.h - what the files of the extension share. The extension knows no operator: it turns Python objects into
+ * MsArg, calls a row of the registry and wraps what comes back. Functions named `py_*` follow CPython's
+ * convention (new reference, NULL with an exception set); those that call the library turn its error record
+ * into an exception. Refused: a binding generator; the whole surface is one row type and one tensor type. */
 #ifndef MS_PY_H
 #define MS_PY_H
 #define PY_SSIZE_T_CLEAN
@@ -45,8 +45,7 @@ static inline PyObject *py_newref(PyObject *o)
 
 /* The Python tensor: a handle and what a subclass may add. Always holds a handle (t != NULL). */
 typedef struct PyMsTensor {
-    PyObject_HEAD
-    MsTensor *t;
+    PyObject_HEAD MsTensor *t;
     PyObject *weakrefs;
     PyObject *init; /* initializer of a tensor that was promised but not filled yet, or NULL */
 } PyMsTensor;
@@ -59,15 +58,18 @@ extern PyTypeObject *py_tensor_type;
 PyObject *py_raise(void);
 /* Wraps a handle, taking over the caller's reference; NULL raises the library's error. */
 PyObject *py_wrap(MsTensor *t);
-/* Ends the scope of `mark` and wraps t, a reference in it; NULL raises the library's error unless an exception is set. */
+/* Ends the scope of `mark` and wraps t, a reference in it; NULL raises the library's error unless an
+ * exception is set. */
 PyObject *py_leave(int mark, MsTensor *t);
-/* The concrete tensor that x stands for (borrowed from x or the scope); NULL and an exception when it has no value. */
+/* The concrete tensor that x stands for (borrowed from x or the scope); NULL and an exception when it has no
+ * value. */
 MsTensor *py_concrete(PyObject *x);
 
 /* dtype objects: one per MsDtype, borrowed. */
 PyObject *py_dtype(MsDtype dtype);
 bool py_dtype_check(PyObject *o);
-/* The dtype that `o` names: a dtype object, a Python type or a numpy dtype; MS_DTYPE_NONE without exception otherwise. */
+/* The dtype that `o` names: a dtype object, a Python type or a numpy dtype; MS_DTYPE_NONE without exception
+ * otherwise. */
 MsDtype py_dtype_of(PyObject *o);
 
 /* Data to a new tensor in the open scope, by the rules of `Tensor(data, dtype)`; always copies. */
@@ -87,9 +89,11 @@ typedef struct PyArena {
     struct PyBlock *more;
 } PyArena;
 void py_arena_free(PyArena *a);
-/* Any Python value as an MsArg tree (MS_ARG_OBJECT for what has no other kind). -1 and an exception on failure. */
+/* Any Python value as an MsArg tree (MS_ARG_OBJECT for what has no other kind). -1 and an exception on
+ * failure. */
 int py_arg_any(PyObject *o, MsArg *arg, PyArena *arena);
-/* What a row returned as a Python object; the lists in it are freed. `self`: returned as it is for its own handle. */
+/* What a row returned as a Python object; the lists in it are freed. `self`: returned as it is for its own
+ * handle. */
 PyObject *py_result(MsArg *out, PyObject *self);
 
 /* Rows. */
@@ -114,7 +118,8 @@ int py_dtype_init(PyObject *m);
 int py_tensor_init(PyObject *m);
 int py_row_init(PyObject *m);
 int py_trace_init(PyObject *m);
-/* For further files (python/src/NAME.c): a constructor function calls this with a hook that fills the module. */
+/* For further files (python/src/NAME.c): a constructor function calls this with a hook that fills the module.
+ */
 void py_register(int (*hook)(PyObject *m));
 
 extern PyMethodDef py_create_methods[]; /* from_numpy and friends, create.c */

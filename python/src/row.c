@@ -1,6 +1,6 @@
-/* row.c - one callable type for every row of the API registry. A row's signature text is parsed on its first call;
- * arguments are bound as Python does, converted to MsArg on the stack, and the overloads of a name are tried in
- * order. Refused: a generated wrapper per function, which costs a megabyte and says nothing new. */
+/* row.c - one callable type for every row of the API registry. A row's signature text is parsed on its first
+ * call; arguments are bound as Python does, converted to MsArg on the stack, and the overloads of a name are
+ * tried in order. Refused: a generated wrapper per function, which costs a megabyte and says nothing new. */
 #include "py.h"
 
 #include <structmember.h>
@@ -29,17 +29,24 @@ static const struct {
     const char *name, *shown;
     int type;
 } types[] = {
-    {"Tensor[]", "tuple of Tensor, list of Tensor", OF_TENSORS}, {"Tensor", "Tensor", OF_TENSOR},
-    {"int", "int", OF_INT}, {"floats", "tuple of float, list of float, float", OF_FLOATS},
-    {"float", "float", OF_FLOAT}, {"bool", "bool", OF_BOOL}, {"number", "Number", OF_NUMBER},
-    {"ints", "tuple of int, list of int, int", OF_INTS}, {"dtype", "mstype", OF_DTYPE}, {"str", "string", OF_STR},
-    {"any", "Any", OF_ANY}, {"None", "None", OF_NONE},
+    {"Tensor[]", "tuple of Tensor, list of Tensor", OF_TENSORS},
+    {"Tensor", "Tensor", OF_TENSOR},
+    {"int", "int", OF_INT},
+    {"floats", "tuple of float, list of float, float", OF_FLOATS},
+    {"float", "float", OF_FLOAT},
+    {"bool", "bool", OF_BOOL},
+    {"number", "Number", OF_NUMBER},
+    {"ints", "tuple of int, list of int, int", OF_INTS},
+    {"dtype", "mstype", OF_DTYPE},
+    {"str", "string", OF_STR},
+    {"any", "Any", OF_ANY},
+    {"None", "None", OF_NONE},
 };
 
 typedef struct Param {
-    PyObject *name; /* interned */
+    PyObject *name;  /* interned */
     PyObject *value; /* default, or NULL */
-    MsArg fallback; /* the default converted */
+    MsArg fallback;  /* the default converted */
     int types;
     bool keyword_only, var;
     const char *type_text;
@@ -53,8 +60,7 @@ typedef struct Sig {
 } Sig;
 
 typedef struct Row {
-    PyObject_HEAD
-    vectorcallfunc call;
+    PyObject_HEAD vectorcallfunc call;
     PyObject *name, *prefix; /* "add", "Tensor" */
     Sig **sig;               /* per overload, parsed on first use */
     const MsApi **api;
@@ -97,7 +103,10 @@ void py_arena_free(PyArena *a)
 
 /* ---- Python to MsArg ---- */
 
-static bool is_list(PyObject *o) { return PyList_Check(o) || PyTuple_Check(o); }
+static bool is_list(PyObject *o)
+{
+    return PyList_Check(o) || PyTuple_Check(o);
+}
 
 static int arg_int(PyObject *o, MsArg *arg)
 {
@@ -200,7 +209,8 @@ static int int_of(PyObject *o, MsArg *arg)
 
 static bool float_like(PyObject *o)
 {
-    return PyFloat_Check(o) || (PyLong_Check(o) && !PyBool_Check(o)) || (py_is_numpy_scalar(o) && !PyComplex_Check(o));
+    return PyFloat_Check(o) || (PyLong_Check(o) && !PyBool_Check(o)) ||
+           (py_is_numpy_scalar(o) && !PyComplex_Check(o));
 }
 
 /* A tuple or list whose items all satisfy `like`, converted by `convert`. 1: it is not one. */
@@ -225,7 +235,10 @@ static int float_of(PyObject *o, MsArg *arg)
     return arg->f == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-static bool tensor_like(PyObject *o) { return PY_IS_TENSOR(o); }
+static bool tensor_like(PyObject *o)
+{
+    return PY_IS_TENSOR(o);
+}
 
 static int tensor_of(PyObject *o, MsArg *arg)
 {
@@ -292,8 +305,10 @@ static PyObject *result_of(const MsArg *out)
         PyObject *tuple = PyTuple_New(out->n);
         for (int i = 0; tuple && i < out->n; i++) {
             PyObject *o = result_of(&out->list[i]);
-            if (!o) Py_CLEAR(tuple);
-            else PyTuple_SET_ITEM(tuple, i, o);
+            if (!o)
+                Py_CLEAR(tuple);
+            else
+                PyTuple_SET_ITEM(tuple, i, o);
         }
         return tuple;
     }
@@ -303,7 +318,8 @@ static PyObject *result_of(const MsArg *out)
 
 PyObject *py_result(MsArg *out, PyObject *self)
 {
-    PyObject *r = self && out->kind == MS_ARG_TENSOR && out->t == PY_HANDLE(self) ? Py_NewRef(self) : result_of(out);
+    PyObject *r =
+        self && out->kind == MS_ARG_TENSOR && out->t == PY_HANDLE(self) ? Py_NewRef(self) : result_of(out);
     ms__api_release(out);
     return r;
 }
@@ -442,7 +458,9 @@ static int parse_param(Sig *sig, const char *s, const char *end, bool keyword_on
         if (!p->value) return -1;
         if (p->value == Py_None) p->types |= OF_NONE;
         int rc = convert(p, p->value, &p->fallback, keep);
-        if (rc > 0) rc = py_arg_any(p->value, &p->fallback, keep); /* a default may have a type that callers may not give */
+        if (rc > 0)
+            rc = py_arg_any(p->value, &p->fallback,
+                            keep); /* a default may have a type that callers may not give */
         if (rc < 0) return -1;
         s = end;
     }
@@ -499,7 +517,14 @@ static Sig *sig_of(Row *r, int k)
 
 /* Why an overload did not take the arguments. */
 typedef struct Refusal {
-    enum { R_NONE, R_COUNT, R_KEYWORD, R_MISSING, R_TYPE, R_TWICE } why;
+    enum {
+        R_NONE,
+        R_COUNT,
+        R_KEYWORD,
+        R_MISSING,
+        R_TYPE,
+        R_TWICE
+    } why;
     PyObject *name; /* borrowed */
 } Refusal;
 
@@ -532,8 +557,8 @@ static int bind_var(const Param *p, PyObject *const *args, Py_ssize_t n, MsArg *
     return 0;
 }
 
-static int bind(const Sig *sig, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames, MsArg *arg, PyArena *arena,
-                Refusal *refusal)
+static int bind(const Sig *sig, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames, MsArg *arg,
+                PyArena *arena, Refusal *refusal)
 {
     Py_ssize_t n_pos = n_args < sig->n_pos ? n_args : sig->n_pos;
     *refusal = (Refusal){R_NONE, NULL};
@@ -579,7 +604,8 @@ static int bind(const Sig *sig, PyObject *const *args, Py_ssize_t n_args, PyObje
 
 static PyObject *type_text(PyObject *o)
 {
-    if (PY_IS_TENSOR(o)) return PyUnicode_FromString(Py_TYPE(o) == py_tensor_type ? "Tensor" : Py_TYPE(o)->tp_name);
+    if (PY_IS_TENSOR(o))
+        return PyUnicode_FromString(Py_TYPE(o) == py_tensor_type ? "Tensor" : Py_TYPE(o)->tp_name);
     if (o == Py_None) return PyUnicode_FromString("None");
     if (PyUnicode_Check(o)) return PyUnicode_FromString("string");
     if (py_dtype_check(o)) return PyUnicode_FromString("mstype");
@@ -632,14 +658,17 @@ static PyObject *types_text(const Param *p)
 
 static PyObject *candidate_text(Row *r, const Sig *sig, bool method)
 {
-    PyObject *text = method ? PyUnicode_FromFormat("\"Tensor.%U(", r->name) : PyUnicode_FromFormat("\"%U(", r->name);
+    PyObject *text =
+        method ? PyUnicode_FromFormat("\"Tensor.%U(", r->name) : PyUnicode_FromFormat("\"%U(", r->name);
     bool star = false;
     for (int i = method ? 1 : 0; i < sig->n; i++) {
         const Param *p = &sig->param[i];
         const char *comma = i > (method ? 1 : 0) ? ", " : "";
-        if (p->keyword_only && !star && sig->var < 0) append(&text, PyUnicode_FromFormat("%s*", comma)), comma = ", ", star = true;
+        if (p->keyword_only && !star && sig->var < 0)
+            append(&text, PyUnicode_FromFormat("%s*", comma)), comma = ", ", star = true;
         PyObject *shown = types_text(p);
-        append(&text, shown ? PyUnicode_FromFormat("%s%s%U=<%U>", comma, p->var ? "*" : "", p->name, shown) : NULL);
+        append(&text,
+               shown ? PyUnicode_FromFormat("%s%s%U=<%U>", comma, p->var ? "*" : "", p->name, shown) : NULL);
         Py_XDECREF(shown);
     }
     append(&text, PyUnicode_FromString(")\""));
@@ -663,28 +692,34 @@ static PyObject *call_text(PyObject *const *args, Py_ssize_t n_args, PyObject *k
     return text;
 }
 
-static PyObject *refuse(Row *r, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames, const Refusal *refusal)
+static PyObject *refuse(Row *r, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames,
+                        const Refusal *refusal)
 {
     bool method = PyUnicode_CompareWithASCIIString(r->prefix, "Tensor") == 0;
     PyObject *given = call_text(args, n_args, kwnames, method && n_args > 0 ? 1 : 0);
-    PyObject *text = given ? PyUnicode_FromFormat("Failed calling %U with \"%U%U\".\nThe valid calling should be:", r->name,
-                                                  r->name, given)
-                           : NULL;
+    PyObject *text =
+        given ? PyUnicode_FromFormat(
+                    "Failed calling %U with \"%U%U\".\nThe valid calling should be:", r->name, r->name, given)
+              : NULL;
     for (int k = 0; k < r->n && text; k++) {
         PyObject *candidate = candidate_text(r, r->sig[k], method);
         append(&text, candidate ? PyUnicode_FromFormat("\n%U", candidate) : NULL);
         Py_XDECREF(candidate);
         const Refusal *f = &refusal[k];
         if (f->why == R_COUNT)
-            append(&text, PyUnicode_FromFormat("\n    match failed because of too many arguments: %U", given));
+            append(&text,
+                   PyUnicode_FromFormat("\n    match failed because of too many arguments: %U", given));
         else if (f->why == R_KEYWORD)
-            append(&text, PyUnicode_FromFormat("\n    match failed because incorrect keyword name: %U", f->name));
+            append(&text,
+                   PyUnicode_FromFormat("\n    match failed because incorrect keyword name: %U", f->name));
         else if (f->why == R_TWICE)
-            append(&text, PyUnicode_FromFormat("\n    match failed because of multiple values for argument: %U", f->name));
+            append(&text, PyUnicode_FromFormat(
+                              "\n    match failed because of multiple values for argument: %U", f->name));
         else if (f->why == R_MISSING)
             append(&text, PyUnicode_FromFormat("\n    missing required argument: %U", f->name));
         else
-            append(&text, PyUnicode_FromFormat("\n    match failed because invalid types: %U, argument '%U'", given, f->name));
+            append(&text, PyUnicode_FromFormat("\n    match failed because invalid types: %U, argument '%U'",
+                                               given, f->name));
     }
     Py_XDECREF(given);
     if (text) PyErr_SetObject(PyExc_TypeError, text);
@@ -709,7 +744,10 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
         arena.used = 0;
         rc = sig ? bind(sig, args, n_args, kwnames, arg, &arena, &refusal[k]) : -1;
         if (rc == 0) {
-            PyObject *first = n_args > 0 && PY_IS_TENSOR(args[0]) && (r->in_place || Py_TYPE(args[0]) == py_tensor_type) ? args[0] : NULL;
+            PyObject *first =
+                n_args > 0 && PY_IS_TENSOR(args[0]) && (r->in_place || Py_TYPE(args[0]) == py_tensor_type)
+                    ? args[0]
+                    : NULL;
             out = run(sig->api, sig->n, arg, first);
         }
     }
@@ -732,8 +770,9 @@ int py_slot_call(PySlot *slot, int n, const MsArg *arg, PyObject *self, PyObject
         Sig *sig = sig_of(r, k);
         if (!sig) return 0;
         if (sig->n != n) continue;
-        static const int bit[] = {[MS_ARG_NONE] = OF_NONE, [MS_ARG_TENSOR] = OF_TENSOR, [MS_ARG_INT] = OF_INT,
-                                  [MS_ARG_FLOAT] = OF_FLOAT, [MS_ARG_BOOL] = OF_BOOL, [MS_ARG_OBJECT] = 0};
+        static const int bit[] = {
+            [MS_ARG_NONE] = OF_NONE,   [MS_ARG_TENSOR] = OF_TENSOR, [MS_ARG_INT] = OF_INT,
+            [MS_ARG_FLOAT] = OF_FLOAT, [MS_ARG_BOOL] = OF_BOOL,     [MS_ARG_OBJECT] = 0};
         bool fits = true;
         for (int i = 0; i < n && fits; i++) {
             int want = sig->param[i].types;
@@ -790,7 +829,10 @@ static PyObject *row_parameters(PyObject *self, void *unused)
     PyObject *list = sig ? PyList_New(0) : NULL;
     for (int i = 0; list && i < sig->n; i++) {
         const Param *p = &sig->param[i];
-        PyObject *o = Py_BuildValue("(OiOs#)", p->name, p->var ? 2 : p->keyword_only ? 3 : 1,
+        PyObject *o = Py_BuildValue("(OiOs#)", p->name,
+                                    p->var            ? 2
+                                    : p->keyword_only ? 3
+                                                      : 1,
                                     p->value ? p->value : Py_Ellipsis, p->type_text, (Py_ssize_t)p->type_len);
         if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
         Py_XDECREF(o);
@@ -835,13 +877,18 @@ static PyMemberDef row_members[] = {
 };
 
 static PyType_Slot row_slots[] = {
-    {Py_tp_call, PyVectorcall_Call}, {Py_tp_descr_get, row_get}, {Py_tp_repr, row_repr},
-    {Py_tp_members, row_members},    {Py_tp_getset, row_getset}, {Py_tp_methods, row_methods},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_descr_get, row_get},
+    {Py_tp_repr, row_repr},
+    {Py_tp_members, row_members},
+    {Py_tp_getset, row_getset},
+    {Py_tp_methods, row_methods},
     {0, NULL},
 };
 
 static PyType_Spec row_spec = {"mindspore._c.row", sizeof(Row), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, row_slots};
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                               row_slots};
 
 /* ---- registry ---- */
 
@@ -948,8 +995,10 @@ static int add_methods(void)
         const char *s = PyUnicode_AsUTF8(name);
         if (!s) return -1;
         if (strncmp(s, "__", 2) == 0 || PyDict_GetItem(py_tensor_type->tp_dict, name)) continue;
-        bool attribute = strcmp(s, "T") == 0 || strcmp(s, "H") == 0 || strcmp(s, "mT") == 0 || strcmp(s, "mH") == 0;
-        PyObject *o = attribute ? PyObject_CallFunctionObjArgs((PyObject *)&PyProperty_Type, row, NULL) : Py_NewRef(row);
+        bool attribute =
+            strcmp(s, "T") == 0 || strcmp(s, "H") == 0 || strcmp(s, "mT") == 0 || strcmp(s, "mH") == 0;
+        PyObject *o = attribute ? PyObject_CallFunctionObjArgs((PyObject *)&PyProperty_Type, row, NULL)
+                                : Py_NewRef(row);
         int failed = !o || PyObject_SetAttr((PyObject *)py_tensor_type, name, o) < 0;
         Py_XDECREF(o);
         if (failed) return -1;

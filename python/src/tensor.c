@@ -1,6 +1,6 @@
-/* tensor.c - the Python type Tensor: life cycle, attributes, number and mapping protocol. Operators are rows of the
- * registry called `Tensor.__add__` and so on; a slot resolves its row once and passes MsArg on the stack, so that
- * `x + y` costs two type checks more than the C call. */
+/* tensor.c - the Python type Tensor: life cycle, attributes, number and mapping protocol. Operators are rows
+ * of the registry called `Tensor.__add__` and so on; a slot resolves its row once and passes MsArg on the
+ * stack, so that `x + y` costs two type checks more than the C call. */
 #include "py.h"
 
 #include <structmember.h>
@@ -33,7 +33,10 @@ static PyObject *wrap_as(PyTypeObject *type, MsTensor *t)
     return (PyObject *)o;
 }
 
-PyObject *py_wrap(MsTensor *t) { return t ? wrap_as(py_tensor_type, t) : py_raise(); }
+PyObject *py_wrap(MsTensor *t)
+{
+    return t ? wrap_as(py_tensor_type, t) : py_raise();
+}
 
 PyObject *py_leave(int mark, MsTensor *t)
 {
@@ -105,7 +108,8 @@ static int dtype_arg(PyObject *o, MsDtype *dtype)
     if (!o || o == Py_None) return 0;
     if (!PyUnicode_Check(o)) *dtype = py_dtype_of(o);
     if (*dtype != MS_DTYPE_NONE) return 0;
-    PyErr_Format(PyExc_TypeError, "For 'Tensor', the 'dtype' should be one of the dtypes of mindspore, but got %R.", o);
+    PyErr_Format(PyExc_TypeError,
+                 "For 'Tensor', the 'dtype' should be one of the dtypes of mindspore, but got %R.", o);
     return -1;
 }
 
@@ -113,14 +117,17 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"input_data", "dtype", "shape", "init", "const_arg", "device", NULL};
     PyObject *data = NULL, *dt = NULL, *shape = NULL, *init = NULL, *constant = NULL, *device = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OOOOOO:Tensor", names, &data, &dt, &shape, &init, &constant, &device))
+    if (!PyArg_ParseTupleAndKeywords(args, kw, "|OOOOOO:Tensor", names, &data, &dt, &shape, &init, &constant,
+                                     &device))
         return NULL;
     MsDtype dtype;
     if (dtype_arg(dt, &dtype) < 0) return NULL;
     if (device && device != Py_None && !PyUnicode_Check(device))
-        return PyErr_Format(PyExc_TypeError, "For 'Tensor', the 'device' must be a string, but got %R.", device);
+        return PyErr_Format(PyExc_TypeError, "For 'Tensor', the 'device' must be a string, but got %R.",
+                            device);
     if (device && device != Py_None && PyUnicode_CompareWithASCIIString(device, "CPU") != 0)
-        return PyErr_Format(PyExc_ValueError, "For 'Tensor', the 'device' must be 'CPU', but got %R.", device);
+        return PyErr_Format(PyExc_ValueError, "For 'Tensor', the 'device' must be 'CPU', but got %R.",
+                            device);
     if (init == Py_None) init = NULL;
     int mark = ms_scope_begin();
     MsTensor *t = NULL;
@@ -129,7 +136,9 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     } else if (shape && shape != Py_None && (init || dtype != MS_DTYPE_NONE)) {
         t = zeros(dtype == MS_DTYPE_NONE ? MS_FLOAT32 : dtype, shape);
     } else {
-        PyErr_SetString(PyExc_TypeError, "For 'Tensor', 'input_data' or 'shape', 'dtype' and 'init' must be given, but got None.");
+        PyErr_SetString(
+            PyExc_TypeError,
+            "For 'Tensor', 'input_data' or 'shape', 'dtype' and 'init' must be given, but got None.");
     }
     if (t) ms_tensor_ref(t);
     ms_scope_end(mark, NULL, 0);
@@ -146,8 +155,10 @@ static PyObject *ints(const int64_t *v, int n, int64_t scale)
     PyObject *tuple = PyTuple_New(n);
     for (int d = 0; tuple && d < n; d++) {
         PyObject *i = PyLong_FromLongLong(v[d] * scale);
-        if (!i) Py_CLEAR(tuple);
-        else PyTuple_SET_ITEM(tuple, d, i);
+        if (!i)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, d, i);
     }
     return tuple;
 }
@@ -265,9 +276,10 @@ static PyObject *item(PyObject *self, PyObject *unused)
     (void)unused;
     int64_t n = PY_HANDLE(self)->numel;
     if (n != 1)
-        return PyErr_Format(PyExc_ValueError,
-                            "The tensor should have only one element, but got %lld, more than one element is ambiguous.",
-                            (long long)n);
+        return PyErr_Format(
+            PyExc_ValueError,
+            "The tensor should have only one element, but got %lld, more than one element is ambiguous.",
+            (long long)n);
     int mark = ms_scope_begin();
     MsTensor *t = py_concrete(self);
     PyObject *value = t ? py_item(t) : NULL;
@@ -290,8 +302,14 @@ static PyObject *through(PyObject *self, PyObject *(*convert)(PyObject *))
     return r;
 }
 
-static PyObject *tensor_int(PyObject *self) { return through(self, PyNumber_Long); }
-static PyObject *tensor_float(PyObject *self) { return through(self, PyNumber_Float); }
+static PyObject *tensor_int(PyObject *self)
+{
+    return through(self, PyNumber_Long);
+}
+static PyObject *tensor_float(PyObject *self)
+{
+    return through(self, PyNumber_Float);
+}
 
 static PyObject *tensor_complex(PyObject *self, PyObject *unused)
 {
@@ -306,7 +324,8 @@ static PyObject *tensor_index(PyObject *self)
 {
     MsTensor *t = PY_HANDLE(self);
     if (t->numel == 1 && ms_dtype_is_int((MsDtype)t->dtype)) return item(self, NULL);
-    PyErr_SetString(PyExc_ValueError, "Only integer tensors of a single element can be converted to an index.");
+    PyErr_SetString(PyExc_ValueError,
+                    "Only integer tensors of a single element can be converted to an index.");
     return NULL;
 }
 
@@ -357,15 +376,17 @@ static MsTensor *readable(PyObject *self)
 static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
     static const char *const formats[] = {
-        [MS_BOOL] = "?",    [MS_INT8] = "b",    [MS_INT16] = "h",   [MS_INT32] = "i",   [MS_INT64] = "l",
-        [MS_UINT8] = "B",   [MS_UINT16] = "H",  [MS_UINT32] = "I",  [MS_UINT64] = "L",  [MS_FLOAT16] = "e",
-        [MS_FLOAT32] = "f", [MS_FLOAT64] = "d", [MS_COMPLEX64] = "Zf", [MS_COMPLEX128] = "Zd", [MS_INT4] = NULL,
+        [MS_BOOL] = "?",       [MS_INT8] = "b",        [MS_INT16] = "h",   [MS_INT32] = "i",
+        [MS_INT64] = "l",      [MS_UINT8] = "B",       [MS_UINT16] = "H",  [MS_UINT32] = "I",
+        [MS_UINT64] = "L",     [MS_FLOAT16] = "e",     [MS_FLOAT32] = "f", [MS_FLOAT64] = "d",
+        [MS_COMPLEX64] = "Zf", [MS_COMPLEX128] = "Zd", [MS_INT4] = NULL,
     };
     view->obj = NULL;
     int mark = ms_scope_begin();
     MsTensor *t = readable(self);
     if (!t || !formats[t->dtype]) {
-        PyErr_Format(PyExc_BufferError, "a tensor %s has no buffer", t ? "of this dtype" : "that is being traced");
+        PyErr_Format(PyExc_BufferError, "a tensor %s has no buffer",
+                     t ? "of this dtype" : "that is being traced");
         goto failed;
     }
     if (!t->contiguous &&
@@ -433,8 +454,9 @@ static int operand(PyObject *o, MsArg *arg)
         return t ? 0 : -1;
     }
     if (py_is_ndarray(o)) {
-        PyErr_SetString(PyExc_TypeError, "unsupported operand type(s): 'Tensor' and 'numpy.ndarray'; convert the array with "
-                                         "Tensor() first");
+        PyErr_SetString(PyExc_TypeError,
+                        "unsupported operand type(s): 'Tensor' and 'numpy.ndarray'; convert the array with "
+                        "Tensor() first");
         return -1;
     }
     if (!py_is_numpy_scalar(o)) return 1;
@@ -473,18 +495,18 @@ static PyObject *unary(PyObject *a, PySlot *slot)
     return NULL;
 }
 
-#define BINARY(name) \
-    static PyObject *op_##name(PyObject *a, PyObject *b) \
-    { \
-        static PySlot forward = {"Tensor.__" #name "__", NULL, false}; \
-        static PySlot reverse = {"Tensor.__r" #name "__", NULL, false}; \
-        return binary(a, b, &forward, &reverse); \
+#define BINARY(name)                                                                                         \
+    static PyObject *op_##name(PyObject *a, PyObject *b)                                                     \
+    {                                                                                                        \
+        static PySlot forward = {"Tensor.__" #name "__", NULL, false};                                       \
+        static PySlot reverse = {"Tensor.__r" #name "__", NULL, false};                                      \
+        return binary(a, b, &forward, &reverse);                                                             \
     }
-#define UNARY(name) \
-    static PyObject *op_##name(PyObject *a) \
-    { \
-        static PySlot slot = {"Tensor.__" #name "__", NULL, false}; \
-        return unary(a, &slot); \
+#define UNARY(name)                                                                                          \
+    static PyObject *op_##name(PyObject *a)                                                                  \
+    {                                                                                                        \
+        static PySlot slot = {"Tensor.__" #name "__", NULL, false};                                          \
+        return unary(a, &slot);                                                                              \
     }
 BINARY(add)
 BINARY(sub)
@@ -509,7 +531,10 @@ static PyObject *op_pow(PyObject *a, PyObject *b, PyObject *modulus)
     return binary(a, b, &forward, &reverse);
 }
 
-static PyObject *op_pos(PyObject *a) { return Py_NewRef(a); }
+static PyObject *op_pos(PyObject *a)
+{
+    return Py_NewRef(a);
+}
 
 static PyObject *compare(PyObject *a, PyObject *b, int op)
 {
@@ -576,7 +601,9 @@ static Py_ssize_t length(PyObject *self)
 static PyObject *at(PyObject *self, Py_ssize_t i)
 {
     if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-D tensor");
-    if (i < 0 || i >= PY_HANDLE(self)->shape[0]) return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i, (long long)PY_HANDLE(self)->shape[0]);
+    if (i < 0 || i >= PY_HANDLE(self)->shape[0])
+        return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i,
+                            (long long)PY_HANDLE(self)->shape[0]);
     PyObject *key = PyLong_FromSsize_t(i);
     PyObject *row = key ? subscript(self, key) : NULL;
     Py_XDECREF(key);
@@ -621,8 +648,14 @@ static PyObject *helper(const char *name, PyObject *self)
     return r;
 }
 
-static PyObject *tensor_repr(PyObject *self) { return helper("tensor_repr", self); }
-static PyObject *tensor_str(PyObject *self) { return helper("tensor_str", self); }
+static PyObject *tensor_repr(PyObject *self)
+{
+    return helper("tensor_repr", self);
+}
+static PyObject *tensor_str(PyObject *self)
+{
+    return helper("tensor_str", self);
+}
 
 static PyObject *get_state(PyObject *self, PyObject *unused)
 {
@@ -637,7 +670,8 @@ static PyObject *set_state(PyObject *self, PyObject *state)
 {
     PyObject *value = PyDict_Check(state) ? PyDict_GetItemString(state, "value") : NULL;
     if (!value || !PyTuple_Check(value) || PyTuple_GET_SIZE(value) != 1)
-        return PyErr_Format(PyExc_TypeError, "The state of a Tensor must be {'value': (ndarray,)}, but got %R.", state);
+        return PyErr_Format(PyExc_TypeError,
+                            "The state of a Tensor must be {'value': (ndarray,)}, but got %R.", state);
     PyObject *name = PyDict_GetItemString(state, "dtype");
     bool bf16 = name && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
     int mark = ms_scope_begin();
@@ -682,7 +716,8 @@ static PyObject *deep_copy(PyObject *self, PyObject *memo)
     MsTensor *t = py_from_data(self, MS_DTYPE_NONE);
     PyObject *copy = py_leave(mark, t);
     PyObject *id = copy ? PyLong_FromVoidPtr(self) : NULL;
-    if (copy && ((PyMsTensor *)self)->init) ((PyMsTensor *)copy)->init = Py_NewRef(((PyMsTensor *)self)->init);
+    if (copy && ((PyMsTensor *)self)->init)
+        ((PyMsTensor *)copy)->init = Py_NewRef(((PyMsTensor *)self)->init);
     if (id && PyDict_Check(memo) && PyDict_SetItem(memo, id, copy) < 0) Py_CLEAR(copy);
     Py_XDECREF(id);
     return copy;
@@ -704,8 +739,14 @@ static PyObject *is_contiguous(PyObject *self, PyObject *unused)
     return PyBool_FromLong(PY_HANDLE(self)->contiguous);
 }
 
-static PyObject *dim(PyObject *self, PyObject *unused) { return get_ndim(self, unused); }
-static PyObject *numel(PyObject *self, PyObject *unused) { return get_size(self, unused); }
+static PyObject *dim(PyObject *self, PyObject *unused)
+{
+    return get_ndim(self, unused);
+}
+static PyObject *numel(PyObject *self, PyObject *unused)
+{
+    return get_size(self, unused);
+}
 
 static PyObject *size_of(PyObject *self, PyObject *unused)
 {
@@ -735,7 +776,8 @@ static PyObject *is_signed(PyObject *self, PyObject *unused)
 /* Makes self another name of value's handle content: assign_value of the original. */
 static PyObject *share(PyObject *self, PyObject *value)
 {
-    if (!PY_IS_TENSOR(value)) return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(value)->tp_name);
+    if (!PY_IS_TENSOR(value))
+        return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(value)->tp_name);
     MsTensor *old = PY_HANDLE(self);
     PY_HANDLE(self) = ms_tensor_ref(PY_HANDLE(value));
     ms_tensor_unref(old);
@@ -776,7 +818,8 @@ static PyMethodDef methods[] = {
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {"__deepcopy__", deep_copy, METH_O, NULL},
     {"data_ptr", data_ptr, METH_NOARGS, "Address of the first element."},
-    {"is_contiguous", is_contiguous, METH_NOARGS, "Whether the elements lie in row-major order without gaps."},
+    {"is_contiguous", is_contiguous, METH_NOARGS,
+     "Whether the elements lie in row-major order without gaps."},
     {"dim", dim, METH_NOARGS, "Number of axes."},
     {"ndimension", dim, METH_NOARGS, "Number of axes."},
     {"numel", numel, METH_NOARGS, "Number of elements."},
@@ -786,7 +829,8 @@ static PyMethodDef methods[] = {
     {"is_complex", is_complex, METH_NOARGS, NULL},
     {"is_signed", is_signed, METH_NOARGS, NULL},
     {"assign_value", share, METH_O, "Makes the tensor stand for the data of another one."},
-    {"init_data", (PyCFunction)(void (*)(void))init_data, METH_VARARGS | METH_KEYWORDS, "Makes promised data."},
+    {"init_data", (PyCFunction)(void (*)(void))init_data, METH_VARARGS | METH_KEYWORDS,
+     "Makes promised data."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -798,8 +842,9 @@ static PyMemberDef members[] = {
 static PyType_Slot slots[] = {
     {Py_tp_new, tensor_new},
     {Py_tp_dealloc, tensor_dealloc},
-    {Py_tp_doc, "Tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None)\n--\n\n"
-                "An n-dimensional array."},
+    {Py_tp_doc,
+     "Tensor(input_data=None, dtype=None, shape=None, init=None, const_arg=False, device=None)\n--\n\n"
+     "An n-dimensional array."},
     {Py_tp_getset, getset},
     {Py_tp_methods, methods},
     {Py_tp_members, members},
@@ -840,12 +885,14 @@ static PyType_Slot slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec spec = {"mindspore.Tensor", sizeof(PyMsTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+static PyType_Spec spec = {"mindspore.Tensor", sizeof(PyMsTensor), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 static PyMethodDef functions[] = {
     {"_unpickle", py_unpickle, METH_O, NULL},
     {"set_concrete_hook", set_hook, METH_O,
-     "The function that is asked for the concrete tensor behind one that is being staged; returns the former."},
+     "The function that is asked for the concrete tensor behind one that is being staged; returns the "
+     "former."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -853,6 +900,7 @@ int py_tensor_init(PyObject *m)
 {
     py_tensor_type = (PyTypeObject *)PyType_FromSpec(&spec);
     if (!py_tensor_type) return -1;
+    py_tensor_type->tp_name = "Tensor"; /* as messages call it; the module stays mindspore */
     if (PyModule_AddFunctions(m, functions) < 0 || PyModule_AddFunctions(m, py_create_methods) < 0) return -1;
     return PyModule_AddObject(m, "Tensor", Py_NewRef((PyObject *)py_tensor_type));
 }

@@ -1,21 +1,25 @@
-/* trace.c - transformations and graphs for Python. A Trace object holds an open transformation between its `begin`
- * and `end`; Python's autodiff.py and jit close it in a `finally`, and a forgotten one is cancelled when it dies.
- * Invariant: no scope of the library stays open between two calls; values live in the Python objects. */
+/* trace.c - transformations and graphs for Python. A Trace object holds an open transformation between its
+ * `begin` and `end`; Python's autodiff.py and jit close it in a `finally`, and a forgotten one is cancelled
+ * when it dies. Invariant: no scope of the library stays open between two calls; values live in the Python
+ * objects. */
 #include "py.h"
 
 #include <stdlib.h>
 
-typedef enum TraceKind { VJP, JVP, VMAP, STAGE } TraceKind;
+typedef enum TraceKind {
+    VJP,
+    JVP,
+    VMAP,
+    STAGE
+} TraceKind;
 
 typedef struct Trace {
-    PyObject_HEAD
-    MsTrace *trace; /* NULL when ended */
+    PyObject_HEAD MsTrace *trace; /* NULL when ended */
     int kind, n_in, n_w;
 } Trace;
 
 typedef struct Graph {
-    PyObject_HEAD
-    MsGraph *g;
+    PyObject_HEAD MsGraph *g;
 } Graph;
 
 static PyTypeObject *trace_type, *graph_type;
@@ -51,8 +55,10 @@ static PyObject *wrapped(int n, MsTensor *const *t)
     PyObject *tuple = PyTuple_New(n);
     for (int i = 0; tuple && i < n; i++) {
         PyObject *o = t[i] ? py_wrap(ms_tensor_ref(t[i])) : Py_NewRef(Py_None);
-        if (!o) Py_CLEAR(tuple);
-        else PyTuple_SET_ITEM(tuple, i, o);
+        if (!o)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, o);
     }
     return tuple;
 }
@@ -132,7 +138,8 @@ static PyObject *vmap_begin(PyObject *self, PyObject *args)
     int *axis = x ? PyMem_Malloc(((size_t)n + 1) * sizeof *axis) : NULL;
     PyObject *r = NULL, *list = axis ? PySequence_Fast(axes, "expected a sequence of axes") : NULL;
     if (list && PySequence_Fast_GET_SIZE(list) != n) {
-        PyErr_Format(PyExc_ValueError, "For 'vmap', expected %d axes, but got %zd.", n, PySequence_Fast_GET_SIZE(list));
+        PyErr_Format(PyExc_ValueError, "For 'vmap', expected %d axes, but got %zd.", n,
+                     PySequence_Fast_GET_SIZE(list));
     } else if (list) {
         for (int i = 0; i < n && !PyErr_Occurred(); i++) {
             PyObject *a = PySequence_Fast_GET_ITEM(list, i);
@@ -161,16 +168,15 @@ static PyObject *trace_grad(PyObject *self, PyObject *args)
     PyObject *ys, *cts;
     if (!PyArg_ParseTuple(args, "OO", &ys, &cts) || closed(o)) return NULL;
     int n = 0, m = 0, mark = ms_scope_begin();
-    MsTensor **y = handles(ys, &n), **ct = y ? handles(cts, &m) : NULL, **grad = ct ? room(o->n_in + o->n_w) : NULL;
+    MsTensor **y = handles(ys, &n), **ct = y ? handles(cts, &m) : NULL,
+             **grad = ct ? room(o->n_in + o->n_w) : NULL;
     PyObject *r = NULL;
     if (grad && m != n) {
         PyErr_Format(PyExc_ValueError, "expected %d cotangents, but got %d", n, m);
     } else if (grad) {
         MsStatus st;
-        Py_BEGIN_ALLOW_THREADS
-        st = ms_vjp_grad(o->trace, n, y, ct, grad);
-        Py_END_ALLOW_THREADS
-        r = st == MS_OK ? wrapped(o->n_in + o->n_w, grad) : py_raise();
+        Py_BEGIN_ALLOW_THREADS st = ms_vjp_grad(o->trace, n, y, ct, grad);
+        Py_END_ALLOW_THREADS r = st == MS_OK ? wrapped(o->n_in + o->n_w, grad) : py_raise();
         if (r && PyErr_CheckSignals() < 0) Py_CLEAR(r);
     }
     PyMem_Free(y);
@@ -199,7 +205,8 @@ static PyObject *trace_value(PyObject *self, PyObject *args)
         ms_scope_end(mark, NULL, 0);
         return PyErr_Format(PyExc_RuntimeError, "A staged tensor has no value.");
     }
-    return py_leave(mark, o->kind == VJP ? ms_vjp_value(o->trace, PY_HANDLE(y)) : ms_vmap_value(o->trace, PY_HANDLE(y), axis));
+    return py_leave(mark, o->kind == VJP ? ms_vjp_value(o->trace, PY_HANDLE(y))
+                                         : ms_vmap_value(o->trace, PY_HANDLE(y), axis));
 }
 
 static PyObject *graph_object(MsGraph *g)
@@ -270,14 +277,17 @@ static void trace_dealloc(PyObject *self)
 }
 
 static PyMethodDef trace_methods[] = {
-    {"grad", trace_grad, METH_VARARGS, "grad(ys, cts): pulls cotangents back to the inputs, then the weights."},
-    {"value", trace_value, METH_VARARGS, "value(y, axis=0): y below the transformation; jvp: (value, tangent)."},
+    {"grad", trace_grad, METH_VARARGS,
+     "grad(ys, cts): pulls cotangents back to the inputs, then the weights."},
+    {"value", trace_value, METH_VARARGS,
+     "value(y, axis=0): y below the transformation; jvp: (value, tangent)."},
     {"leave", trace_leave, METH_NOARGS, "Ends the recording; grad() works on what was recorded until end()."},
     {"end", trace_end, METH_VARARGS, "Closes the transformation; a staging gives its Graph for end(ys)."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyType_Slot trace_slots[] = {{Py_tp_dealloc, trace_dealloc}, {Py_tp_methods, trace_methods}, {0, NULL}};
+static PyType_Slot trace_slots[] = {
+    {Py_tp_dealloc, trace_dealloc}, {Py_tp_methods, trace_methods}, {0, NULL}};
 static PyType_Spec trace_spec = {"mindspore._c.Trace", sizeof(Trace), 0, Py_TPFLAGS_DEFAULT, trace_slots};
 
 /* ---- graphs ---- */
@@ -290,10 +300,8 @@ static PyObject *graph_call(PyObject *self, PyObject *inputs)
     PyObject *r = NULL;
     if (out) {
         MsStatus st;
-        Py_BEGIN_ALLOW_THREADS
-        st = ms_graph_call(g, n, in, out);
-        Py_END_ALLOW_THREADS
-        r = st == MS_OK ? wrapped(n_out, out) : py_raise();
+        Py_BEGIN_ALLOW_THREADS st = ms_graph_call(g, n, in, out);
+        Py_END_ALLOW_THREADS r = st == MS_OK ? wrapped(n_out, out) : py_raise();
         if (r && PyErr_CheckSignals() < 0) Py_CLEAR(r);
     }
     PyMem_Free(in);
@@ -364,15 +372,18 @@ static PyGetSetDef graph_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyType_Slot graph_slots[] = {{Py_tp_dealloc, graph_dealloc}, {Py_tp_methods, graph_methods},
-                                    {Py_tp_getset, graph_getset},   {Py_tp_str, graph_text},
+static PyType_Slot graph_slots[] = {{Py_tp_dealloc, graph_dealloc},
+                                    {Py_tp_methods, graph_methods},
+                                    {Py_tp_getset, graph_getset},
+                                    {Py_tp_str, graph_text},
                                     {0, NULL}};
 static PyType_Spec graph_spec = {"mindspore._c.Graph", sizeof(Graph), 0, Py_TPFLAGS_DEFAULT, graph_slots};
 
 static PyMethodDef functions[] = {
     {"vjp_begin", vjp_begin, METH_VARARGS, "vjp_begin(inputs, weights) -> (Trace, traced inputs)."},
     {"jvp_begin", jvp_begin, METH_VARARGS, "jvp_begin(inputs, tangents) -> (Trace, traced inputs)."},
-    {"vmap_begin", vmap_begin, METH_VARARGS, "vmap_begin(inputs, axes) -> (Trace, traced inputs); axis None = whole."},
+    {"vmap_begin", vmap_begin, METH_VARARGS,
+     "vmap_begin(inputs, axes) -> (Trace, traced inputs); axis None = whole."},
     {"stage_begin", stage_begin, METH_O, "stage_begin(inputs) -> (Trace, traced inputs)."},
     {"graph_parse", graph_parse, METH_O, "The Graph that a text describes."},
     {NULL, NULL, 0, NULL},

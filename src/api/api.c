@@ -9,7 +9,10 @@
 #pragma weak ms_tensor_scalar
 #pragma weak ms_tensor_scalar_int
 
-double ms__arg_float(const MsArg *a) { return a->kind == MS_ARG_FLOAT ? a->f : (double)a->i; }
+double ms__arg_float(const MsArg *a)
+{
+    return a->kind == MS_ARG_FLOAT ? a->f : (double)a->i;
+}
 
 MsInts ms__arg_ints(const MsArg *a, int64_t *buf)
 {
@@ -32,7 +35,8 @@ MsInts ms__arg_ints(const MsArg *a, int64_t *buf)
 
 MsStatus ms__api_return(MsApiCall *c, MsTensor *t)
 {
-    if (!t) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_RUNTIME, "%s: no result.", c->row->names);
+    if (!t)
+        return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_RUNTIME, "%s: no result.", c->row->names);
     c->out = (MsArg){.kind = MS_ARG_TENSOR, .t = t};
     return MS_OK;
 }
@@ -44,7 +48,8 @@ MsStatus ms__api_return_list(MsApiCall *c, int n, MsTensor *const *t)
     for (int k = 0; k < n; k++) {
         if (!t[k]) {
             free(list);
-            return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_RUNTIME, "%s: no result.", c->row->names);
+            return ms__failed() ? ms_error()->code
+                                : MS_FAIL(MS_ERROR_RUNTIME, "%s: no result.", c->row->names);
         }
         list[k] = (MsArg){.kind = MS_ARG_TENSOR, .t = t[k]};
     }
@@ -64,7 +69,8 @@ void ms__api_release(MsArg *out)
 static MsDtype weak_dtype(uint8_t kind, const MsTensor *like)
 {
     MsDtype d = like ? (MsDtype)like->dtype : MS_DTYPE_NONE;
-    if (kind == MS_ARG_FLOAT) return like && (ms_dtype_is_float(d) || ms_dtype_is_complex(d)) ? d : MS_FLOAT32;
+    if (kind == MS_ARG_FLOAT)
+        return like && (ms_dtype_is_float(d) || ms_dtype_is_complex(d)) ? d : MS_FLOAT32;
     if (kind == MS_ARG_INT) return like && d != MS_BOOL ? d : MS_INT64;
     return like ? d : MS_BOOL;
 }
