@@ -1,0 +1,360 @@
+/* reduce.c - sums, products and extrema over any axes of tensors of any strides.
+ *
+ * Dimensions are walked in the memory order of the input. Either the innermost one is reduced: a run goes
+ * into MS_LANES accumulators; or it is kept: rows are added into a row of accumulators, at most CHUNK wide so
+ * that it stays in cache. The work is cut into blocks by shape alone, and blocks are combined in order, so
+ * that a result does not depend on the thread count. */
+#include "core/mem.h"
+#include "core/thread.h"
+#include "cpu/elementwise.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 1024    /* accumulators of a block */
+#define GRAIN 32768   /* elements of a block at least */
+#define MAX_BLOCKS 64 /* a reduction to few elements is split into so many parts at most */
+
+typedef struct Axis {
+    int64_t n, in, out; /* size, strides in bytes */
+    bool reduced;
+} Axis;
+
+typedef struct Reduction {
+    MsTensor *x, *y;
+    MsFoldKind kind;
+    MsDtype acc_dtype;
+    MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
+    int half, size, acc_size;
+    double divisor; /* -1: none */
+    int n_kept, n_red;
+    Axis kept[MS_MAX_DIM], red[MS_MAX_DIM]; /* outer ones; the innermost dimension is `inner` */
+    Axis inner;
+    int64_t n_chunk, units, blocks;
+    int64_t block_n; /* length of a block along the split dimension: red[0], or inner without outer ones */
+    char *partial;   /* blocks > 1: accumulators of every unit and block */
+} Reduction;
+
+typedef union Accumulators {
+    double f64[CHUNK * 2];
+    char bytes[CHUNK * 16];
+} Accumulators;
+
+/* ---- planning ---- */
+
+static void add_axis(Axis *list, int *n, Axis a)
+{
+    int k = (*n)++;
+    for (; k > 0 && llabs(list[k - 1].in) < llabs(a.in); k--) list[k] = list[k - 1];
+    list[k] = a;
+}
+
+/* Sorts x's dimensions by memory order, merges neighbours and splits them into kept, reduced and inner ones.
+ */
+static void set_axes(Reduction *r, uint32_t mask)
+{
+    Axis all[MS_MAX_DIM];
+    int n = 0, j = 0;
+    bool keep = r->y->ndim == r->x->ndim;
+    int64_t out_size = (int64_t)ms_dtype_size((MsDtype)r->y->dtype);
+    for (int d = 0; d < r->x->ndim; d++) {
+        bool reduced = mask >> d & 1;
+        int at = keep ? d : j;
+        if (!reduced) j++;
+        if (r->x->shape[d] == 1) continue;
+        add_axis(all, &n,
+                 (Axis){r->x->shape[d], r->x->strides[d] * r->size,
+                        reduced ? 0 : r->y->strides[at] * out_size, reduced});
+    }
+    int m = 0;
+    for (int k = 1; k < n; k++) {
+        Axis *a = &all[m], b = all[k];
+        bool merge = a->reduced == b.reduced && a->in == b.in * b.n && (b.reduced || a->out == b.out * b.n);
+        if (merge)
+            *a = (Axis){a->n * b.n, b.in, b.out, b.reduced};
+        else
+            all[++m] = b;
+    }
+    if (n == 0) all[0] = (Axis){1, r->size, out_size, false};
+    r->inner = all[m];
+    for (int k = 0; k < m; k++) {
+        if (all[k].reduced)
+            r->red[r->n_red++] = all[k];
+        else
+            r->kept[r->n_kept++] = all[k];
+    }
+}
+
+static void set_blocks(Reduction *r)
+{
+    int64_t width = r->inner.reduced ? 1 : r->inner.n;
+    r->n_chunk = (width + CHUNK - 1) / CHUNK;
+    r->units = r->n_chunk;
+    for (int k = 0; k < r->n_kept; k++) r->units *= r->kept[k].n;
+    int64_t split = r->n_red > 0 ? r->red[0].n : r->inner.reduced ? r->inner.n : 1;
+    int64_t blocks = r->units < 32 ? r->x->numel / GRAIN / (r->units > 0 ? r->units : 1) : 1;
+    if (blocks > MAX_BLOCKS) blocks = MAX_BLOCKS;
+    if (blocks > split) blocks = split;
+    if (blocks < 1) blocks = 1;
+    r->block_n = (split + blocks - 1) / blocks;
+    r->blocks = r->block_n > 0 ? (split + r->block_n - 1) / r->block_n : 1;
+}
+
+/* ---- accumulating ---- */
+
+static void identity(const Reduction *r, int64_t n, void *acc)
+{
+    int64_t low = r->kind == MS_FOLD_MAX;
+    union {
+        double f64[2];
+        float f32;
+        int64_t i;
+        char bytes[16];
+    } v = {{0, 0}};
+    if (r->kind <= MS_FOLD_PROD) {
+        if (r->acc_dtype == MS_UINT64)
+            v.i = r->kind == MS_FOLD_PROD;
+        else
+            v.f64[0] = r->kind == MS_FOLD_PROD;
+    } else if (r->acc_dtype == MS_FLOAT64) {
+        v.f64[0] = low ? -(double)__builtin_inf() : __builtin_inf();
+    } else if (r->acc_dtype == MS_FLOAT32) {
+        v.f32 = low ? -__builtin_inff() : __builtin_inff();
+    } else if (r->acc_dtype == MS_BOOL) {
+        v.bytes[0] = !low;
+    } else if (ms_dtype_is_signed_int(r->acc_dtype)) {
+        int bits = 8 * r->acc_size - 1;
+        v.i = low ? (int64_t)(~(uint64_t)0 << bits) : (int64_t) ~(~(uint64_t)0 << bits);
+    } else {
+        v.i = low ? 0 : -1;
+    }
+    for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * r->acc_size, &v, (size_t)r->acc_size);
+}
+
+/* Folds n elements from x on, `step` bytes apart, into acc. */
+static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step, void *acc, bool rows)
+{
+    if (step == r->size && !r->half) {
+        r->fold(n, acc, x);
+        return;
+    }
+    char buf[CHUNK * 16], raw[CHUNK * 2];
+    for (int64_t at = 0, m; at < n; at += m) {
+        m = n - at < CHUNK ? n - at : CHUNK;
+        const char *src = x + at * step;
+        if (step != r->size) {
+            char *to = r->half ? raw : buf;
+            for (int64_t i = 0; i < m; i++) memcpy(to + i * r->size, src + i * step, (size_t)r->size);
+            src = to;
+        }
+        if (r->half) {
+            ms__loops()->from_half[r->half - 1](m, (float *)(void *)buf, (const uint16_t *)(const void *)src);
+            src = buf;
+        }
+        r->fold(m, rows ? (char *)acc + at * r->acc_size : acc, src);
+    }
+}
+
+/* Accumulates one unit and block; the base pointers of the unit are x and its chunk is m wide. */
+static void fold_unit(const Reduction *r, const char *x, int64_t m, int64_t block, void *acc)
+{
+    bool rows = !r->inner.reduced;
+    int64_t lo = block * r->block_n, hi, run = rows ? m : r->inner.n;
+    int64_t at[MS_MAX_DIM] = {0};
+    identity(r, rows ? m : MS_LANES, acc);
+    if (r->n_red == 0) {
+        if (!rows) {
+            x += lo * r->inner.in;
+            run = run - lo < r->block_n ? run - lo : r->block_n;
+        }
+        fold_run(r, run, x, r->inner.in, acc, rows);
+        return;
+    }
+    hi = lo + r->block_n < r->red[0].n ? lo + r->block_n : r->red[0].n;
+    for (int k = 0; k < r->n_red; k++)
+        if (r->red[k].n == 0) return;
+    if (!rows && run == 0) return;
+    at[0] = lo;
+    x += lo * r->red[0].in;
+    while (at[0] < hi) {
+        fold_run(r, run, x, r->inner.in, acc, rows);
+        for (int k = r->n_red - 1; k >= 0; k--) {
+            x += r->red[k].in;
+            if (++at[k] < r->red[k].n || k == 0) break;
+            x -= at[k] * r->red[k].in;
+            at[k] = 0;
+        }
+    }
+}
+
+/* Writes n finished accumulators to y, `step` bytes apart. */
+static void finish(const Reduction *r, int64_t n, void *acc, char *y, int64_t step)
+{
+    char buf[CHUNK * 16], raw[CHUNK * 2];
+    const void *src[1] = {acc};
+    if (r->divisor != -1) {
+        double *v = acc;
+        int64_t k = r->acc_dtype == MS_COMPLEX128 ? 2 * n : n;
+        for (int64_t i = 0; i < k; i++) v[i] /= r->divisor;
+    }
+    MsDtype to = (MsDtype)r->y->dtype;
+    int size = (int)ms_dtype_size(to);
+    bool half = to == MS_FLOAT16 || to == MS_BFLOAT16;
+    char *out = step == size ? y : buf;
+    if (half) {
+        ms__loop_cast(r->acc_dtype, to)(n, buf, src, NULL);
+        ms__loops()->to_half[to == MS_BFLOAT16](n, (uint16_t *)(void *)(step == size ? y : raw),
+                                                (float *)(void *)buf);
+        out = raw;
+    } else {
+        ms__loop_cast(r->acc_dtype, to)(n, out, src, NULL);
+    }
+    if (step != size)
+        for (int64_t i = 0; i < n; i++) memcpy(y + i * step, out + i * size, (size_t)size);
+}
+
+typedef struct Unit {
+    const char *x;
+    char *y;
+    int64_t n; /* outputs */
+} Unit;
+
+static Unit unit_at(const Reduction *r, int64_t u)
+{
+    int64_t chunk = u % r->n_chunk, rest = u / r->n_chunk;
+    Unit t = {r->x->data, r->y->data, 1};
+    for (int k = r->n_kept - 1; k >= 0; k--) {
+        int64_t i = rest % r->kept[k].n;
+        rest /= r->kept[k].n;
+        t.x += i * r->kept[k].in;
+        t.y += i * r->kept[k].out;
+    }
+    if (!r->inner.reduced) {
+        t.x += chunk * CHUNK * r->inner.in;
+        t.y += chunk * CHUNK * r->inner.out;
+        t.n = r->inner.n - chunk * CHUNK < CHUNK ? r->inner.n - chunk * CHUNK : CHUNK;
+    }
+    return t;
+}
+
+static void finish_unit(const Reduction *r, const Unit *t, void *acc)
+{
+    if (r->inner.reduced)
+        for (int h = MS_LANES / 2; h > 0; h /= 2) r->combine(h, acc, (char *)acc + h * r->acc_size);
+    finish(r, t->n, acc, t->y,
+           r->inner.reduced ? (int64_t)ms_dtype_size((MsDtype)r->y->dtype) : r->inner.out);
+}
+
+static int64_t acc_bytes(const Reduction *r)
+{
+    int64_t n = r->inner.reduced ? MS_LANES : r->inner.n < CHUNK ? r->inner.n : CHUNK;
+    return n * r->acc_size;
+}
+
+static void run_items(void *ctx, int64_t begin, int64_t end)
+{
+    const Reduction *r = ctx;
+    Accumulators acc;
+    for (int64_t item = begin; item < end; item++) {
+        Unit t = unit_at(r, item / r->blocks);
+        void *to = r->partial ? (void *)(r->partial + item * acc_bytes(r)) : (void *)&acc;
+        fold_unit(r, t.x, t.n, item % r->blocks, to);
+        if (!r->partial) finish_unit(r, &t, to);
+    }
+}
+
+/* Reduces the axes of mask; y has the remaining shape (with or without the axes as 1). */
+static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor)
+{
+    Reduction r = {.x = x, .y = y, .kind = kind, .divisor = divisor};
+    MsDtype dtype = (MsDtype)x->dtype;
+    if (y->numel == 0) return MS_OK;
+    r.half = dtype == MS_FLOAT16 ? 1 : dtype == MS_BFLOAT16 ? 2 : 0;
+    r.size = (int)ms_dtype_size(dtype);
+    MsDtype elem = r.half ? MS_FLOAT32 : dtype;
+    if (dtype == MS_BOOL && kind <= MS_FOLD_PROD) r.kind = kind == MS_FOLD_SUM ? MS_FOLD_MAX : MS_FOLD_MIN;
+    r.acc_dtype = r.kind >= MS_FOLD_MAX       ? elem
+                  : ms_dtype_is_float(elem)   ? MS_FLOAT64
+                  : ms_dtype_is_complex(elem) ? MS_COMPLEX128
+                                              : MS_UINT64;
+    r.acc_size = (int)ms_dtype_size(r.acc_dtype);
+    set_axes(&r, mask);
+    set_blocks(&r);
+    const MsFolds *f = ms__loops()->folds[elem];
+    r.fold = r.inner.reduced ? f->lanes[r.kind] : f->rows[r.kind];
+    r.combine = ms__loops()->folds[r.acc_dtype]->rows[r.kind];
+    int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
+    if (bytes && !(r.partial = ms__alloc((size_t)bytes))) return MS_ERROR_MEMORY;
+    int64_t per_item = x->numel / items + 1;
+    ms__parallel_for(items, per_item >= GRAIN ? 1 : GRAIN / per_item, run_items, &r);
+    if (!r.partial) return MS_OK;
+    for (int64_t u = 0; u < r.units; u++) {
+        Unit t = unit_at(&r, u);
+        char *acc = r.partial + u * r.blocks * acc_bytes(&r);
+        int64_t n = r.inner.reduced ? MS_LANES : t.n;
+        for (int64_t b = 1; b < r.blocks; b++) r.combine(n, acc, acc + b * acc_bytes(&r));
+        finish_unit(&r, &t, acc);
+    }
+    ms__free(r.partial, (size_t)bytes);
+    return MS_OK;
+}
+
+/* ---- operators ---- */
+
+static MsStatus run_reduce(MsCall *c, MsFoldKind kind, bool mean)
+{
+    uint32_t mask;
+    MsTensor *x = c->in[0], *y = ms__out(c, 0);
+    if (!y) return ms_error()->code;
+    MS_TRY(ms__axes(c->op, &c->attr[0], x->ndim, &mask));
+    double n = 1;
+    for (int d = 0; d < x->ndim; d++)
+        if (mask >> d & 1) n *= (double)x->shape[d];
+    return reduce(x, mask, y, kind, mean ? n : -1);
+}
+
+static MsStatus run_sum(MsCall *c)
+{
+    return run_reduce(c, MS_FOLD_SUM, false);
+}
+static MsStatus run_prod(MsCall *c)
+{
+    return run_reduce(c, MS_FOLD_PROD, false);
+}
+static MsStatus run_mean(MsCall *c)
+{
+    return run_reduce(c, MS_FOLD_SUM, true);
+}
+static MsStatus run_max(MsCall *c)
+{
+    return run_reduce(c, MS_FOLD_MAX, false);
+}
+static MsStatus run_min(MsCall *c)
+{
+    return run_reduce(c, MS_FOLD_MIN, false);
+}
+MS_KERNEL(sum, 0, loop, NULL, run_sum);
+MS_KERNEL(prod, 0, loop, NULL, run_prod);
+MS_KERNEL(mean, 0, loop, NULL, run_mean);
+MS_KERNEL(reduce_max, 0, loop, NULL, run_max);
+MS_KERNEL(reduce_min, 0, loop, NULL, run_min);
+MS_KERNEL(reduce_any, 0, loop, NULL, run_max);
+MS_KERNEL(reduce_all, 0, loop, NULL, run_min);
+
+static MsStatus run_sum_to(MsCall *c)
+{
+    MsTensor *x = c->in[0], *y = ms__out(c, 0);
+    if (!y) return ms_error()->code;
+    /* y seen with x's rank: leading dimensions of size 1 */
+    MsTensor view = *y;
+    uint32_t mask = 0;
+    int lead = x->ndim - y->ndim;
+    view.ndim = x->ndim;
+    for (int d = 0; d < x->ndim; d++) {
+        view.shape[d] = d < lead ? 1 : y->shape[d - lead];
+        view.strides[d] = d < lead ? 0 : y->strides[d - lead];
+        if (view.shape[d] != x->shape[d]) mask |= 1u << d;
+    }
+    return reduce(x, mask, &view, MS_FOLD_SUM, -1);
+}
+MS_KERNEL(sum_to, 0, loop, NULL, run_sum_to);

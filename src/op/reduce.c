@@ -1,0 +1,169 @@
+/* reduce.c - reductions: shape rules and gradients. Axes none or empty mean all of them. Sums keep the dtype
+ * here and wrap for integers; the public functions widen first. */
+#include "op/rules.h"
+
+static bool flag(const MsAttr *a)
+{
+    return a->kind == MS_ATTR_BOOL && a->i;
+}
+
+/* Shape of x without the axes of mask (or with size 1 in their place). */
+static void reduced(const MsAval *x, uint32_t mask, bool keep, MsAval *out)
+{
+    int nd = 0;
+    for (int d = 0; d < x->ndim; d++) {
+        if (!(mask >> d & 1))
+            out->shape[nd++] = x->shape[d];
+        else if (keep)
+            out->shape[nd++] = 1;
+    }
+    out->ndim = nd;
+}
+
+static MsStatus infer_reduce(MsInfer *c)
+{
+    uint32_t mask;
+    MS_TRY(ms__axes(c->op, &c->attr[0], c->in[0].ndim, &mask));
+    reduced(&c->in[0], mask, flag(&c->attr[1]), &c->out[0]);
+    return MS_OK;
+}
+
+/* A maximum of nothing does not exist. */
+static MsStatus infer_extremum(MsInfer *c)
+{
+    uint32_t mask;
+    const MsAval *x = &c->in[0];
+    MS_TRY(infer_reduce(c));
+    MS_TRY(ms__axes(c->op, &c->attr[0], x->ndim, &mask));
+    for (int d = 0; d < x->ndim; d++)
+        if ((mask >> d & 1) && x->shape[d] == 0)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the axis %d of size 0 has no extremum.", c->op->name,
+                           d);
+    return MS_OK;
+}
+
+/* ---- gradients ---- */
+
+/* t as it would be with keepdims, so that it broadcasts against x. */
+static MsTensor *with_axes(MsVjp *c, MsTensor *t)
+{
+    MsTensor *x = c->in[0];
+    uint32_t mask;
+    if (!t || ms__axes(c->op, &c->attr[0], ms_tensor_ndim(x), &mask) != MS_OK) return NULL;
+    if (ms_tensor_ndim(t) == ms_tensor_ndim(x)) return t;
+    MsAval a = ms__aval(x), k;
+    reduced(&a, mask, true, &k);
+    return ms_reshape(t, (MsInts){k.ndim, k.shape});
+}
+
+static MsTensor *like(MsTensor *t, MsTensor *x)
+{
+    return ms_broadcast_to(t, (MsInts){ms_tensor_ndim(x), ms_tensor_shape(x)});
+}
+
+static int64_t count(MsVjp *c)
+{
+    uint32_t mask;
+    int64_t n = 1;
+    if (ms__axes(c->op, &c->attr[0], ms_tensor_ndim(c->in[0]), &mask) != MS_OK) return 0;
+    for (int d = 0; d < ms_tensor_ndim(c->in[0]); d++)
+        if (mask >> d & 1) n *= ms_tensor_shape(c->in[0])[d];
+    return n;
+}
+
+static MsStatus done(MsVjp *c)
+{
+    return c->grad[0] ? MS_OK : ms_error()->code;
+}
+
+static MsStatus vjp_sum(MsVjp *c)
+{
+    c->grad[0] = like(with_axes(c, c->ct[0]), c->in[0]);
+    return done(c);
+}
+
+static MsStatus vjp_mean(MsVjp *c)
+{
+    MsTensor *g = with_axes(c, c->ct[0]);
+    c->grad[0] = like(ms_div(g, ms__constant(g, (double)count(c))), c->in[0]);
+    return done(c);
+}
+
+/* Ties share evenly, as in PyTorch's amax. */
+static MsStatus vjp_extremum(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *y = with_axes(c, c->out[0]), *g = with_axes(c, c->ct[0]);
+    MsTensor *hit = ms_cast(ms_logical_or(ms_eq(x, y), ms_is_nan(x)), ms_tensor_dtype(g));
+    MsTensor *n = ms_sum(hit, c->attr[0].kind ? (MsInts){c->attr[0].n, c->attr[0].v} : MS_INTS_NONE, true);
+    c->grad[0] = ms_mul(hit, ms_div(g, n));
+    return done(c);
+}
+
+/* The product of the others: y / x where x is not 0, and by cases for one zero; exact and differentiable
+ * again. */
+static MsStatus vjp_prod(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *y = with_axes(c, c->out[0]), *g = with_axes(c, c->ct[0]);
+    MsInts axes = c->attr[0].kind ? (MsInts){c->attr[0].n, c->attr[0].v} : MS_INTS_NONE;
+    MsTensor *zero = ms__constant(x, 0), *is_zero = ms_eq(x, zero);
+    MsTensor *safe = ms_where(is_zero, ms__constant(x, 1), x);
+    MsTensor *rest = ms_prod(safe, axes, true);
+    MsTensor *zeros = ms_sum(ms_cast(is_zero, MS_INT64), axes, true);
+    MsTensor *one = ms_eq(zeros, ms_tensor_from(MS_INT64, 0, NULL, &(int64_t){1}));
+    MsTensor *d = ms_where(ms_logical_and(one, is_zero), rest, ms_where(is_zero, zero, ms_div(y, safe)));
+    c->grad[0] = ms_mul(g, ms__conj(d));
+    return done(c);
+}
+
+MS_OP(sum, .sig = "sum(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce, .vjp = vjp_sum,
+      .sample = "f32[3,4]; f32[3,4] axis=1; f32[2,3,4] axis=0,2 keepdims; f16[2,3,4] axis=1; f64[]; i8[5]; "
+                "bool[3,2] axis=0; "
+                "c64[3] axis=-1 keepdims; f32[0,3] axis=0; f32[3,0] axis=0");
+MS_OP(
+    prod, .sig = "prod(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce, .vjp = vjp_prod,
+    .sample =
+        "f32[3,4]; f32[3,4] axis=1; f64[2,3,2] axis=0,2 keepdims; i32[5]; bool[3,2] axis=0; f32[0,3] axis=0");
+MS_OP(mean, .sig = "mean(x: floatc, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+      .vjp = vjp_mean,
+      .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; bf16[2,3] axis=1; c64[3]");
+MS_OP(
+    reduce_max, .sig = "reduce_max(x: ordered, *, axis: ints, keepdims: bool) -> x", .infer = infer_extremum,
+    .vjp = vjp_extremum,
+    .sample =
+        "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; i8[5]; bool[3,2] axis=0; f16[3,2] axis=0");
+MS_OP(reduce_min, .sig = "reduce_min(x: ordered, *, axis: ints, keepdims: bool) -> x",
+      .infer = infer_extremum, .vjp = vjp_extremum,
+      .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; u16[5]; bool[3,2] axis=0");
+MS_OP(reduce_all, .sig = "reduce_all(x: bool, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+      .flags = MS_OP_NO_GRAD,
+      .sample = "bool[3,4]; bool[3,4] axis=1; bool[2,3,4] axis=0,2 keepdims; bool[0,3] axis=0");
+MS_OP(reduce_any, .sig = "reduce_any(x: bool, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+      .flags = MS_OP_NO_GRAD,
+      .sample = "bool[3,4]; bool[3,4] axis=1; bool[2,3,4] axis=0,2 keepdims; bool[0,3] axis=0");
+
+/* ---- sum_to: undoes broadcasting ---- */
+
+static MsStatus infer_sum_to(MsInfer *c)
+{
+    const MsAval *x = &c->in[0];
+    const MsAttr *s = &c->attr[0];
+    int lead = x->ndim - s->n;
+    bool fits = lead >= 0;
+    for (int d = 0; d < s->n && fits; d++) fits = s->v[d] == 1 || s->v[d] == x->shape[d + lead];
+    if (!fits)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'sum_to', the shape %s does not broadcast to %s.",
+                       ms__shape_text(s->n, s->v), ms__shape_text(x->ndim, x->shape));
+    c->out[0].ndim = s->n;
+    for (int d = 0; d < s->n; d++) c->out[0].shape[d] = s->v[d];
+    return MS_OK;
+}
+
+static MsStatus vjp_sum_to(MsVjp *c)
+{
+    c->grad[0] = like(c->ct[0], c->in[0]);
+    return done(c);
+}
+
+MS_OP(sum_to, .sig = "sum_to(x: any, *, shape: ints) -> x", .infer = infer_sum_to, .vjp = vjp_sum_to,
+      .sample = "f32[2,3,4] shape=3,1; f32[3,4] shape=3,4; f16[3,4] shape=4; f64[3] shape=; i32[2,3] "
+                "shape=1,3; f32[0,3] shape=3");

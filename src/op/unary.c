@@ -1,0 +1,133 @@
+/* unary.c - makes the rows of unary.def operators: signature, shape rule and gradient. The loops are in cpu/.
+ */
+#include "op/rules.h"
+
+#include "op/rows.h"
+
+#include <math.h>
+
+#define SQRT_PI 1.77245385090551602730
+
+static MsTensor *const NONE = NULL;
+
+MsTensor *ms__constant(MsTensor *x, double c)
+{
+    if (!x) return NULL;
+    MsDtype dtype = ms_tensor_dtype(x);
+    float f = (float)c;
+    if (dtype == MS_FLOAT32) return ms_tensor_from(MS_FLOAT32, 0, NULL, &f);
+    MsTensor *t = ms_tensor_from(MS_FLOAT64, 0, NULL, &c);
+    return dtype == MS_FLOAT64 ? t : ms_cast(t, dtype);
+}
+MsTensor *ms__shift(MsTensor *x, double c)
+{
+    return ms_add(x, ms__constant(x, c));
+}
+MsTensor *ms__scale(MsTensor *x, double c)
+{
+    return ms_mul(x, ms__constant(x, c));
+}
+MsTensor *ms__conj(MsTensor *x)
+{
+    return x && ms_dtype_is_complex(ms_tensor_dtype(x)) ? ms_conj(x) : x;
+}
+#define shift ms__shift
+#define scale ms__scale
+
+/* ---- gradients that do not fit into a cell ---- */
+
+static MsTensor *vjp_abs(MsTensor *g, MsTensor *x, MsTensor *y)
+{
+    if (ms_tensor_dtype(x) == ms_tensor_dtype(y)) return ms_mul(g, ms_sign(x));
+    return ms_mul(ms_cast(g, ms_tensor_dtype(x)), ms_sign(x));
+}
+
+static MsTensor *vjp_real(MsTensor *g, MsTensor *x)
+{
+    return ms_cast(g, ms_tensor_dtype(x));
+}
+
+static MsTensor *vjp_imag(MsTensor *g, MsTensor *x)
+{
+    MsDtype dtype = ms_tensor_dtype(x);
+    if (!ms_dtype_is_complex(dtype)) return NULL;
+    double i[2] = {0, 1}; /* the imaginary unit */
+    return ms_mul(ms_cast(g, dtype), ms_cast(ms_tensor_from(MS_COMPLEX128, 0, NULL, i), dtype));
+}
+
+/* g * c * exp(-x^2) */
+static MsTensor *gauss(MsTensor *g, MsTensor *x, double c)
+{
+    return ms_mul(g, scale(ms_exp(ms_neg(ms_square(x))), c));
+}
+
+static MsTensor *no_gradient(const char *op)
+{
+    return MS_FAIL_NULL(MS_ERROR_NOT_IMPLEMENTED, "For '%s', the gradient is not defined.", op);
+}
+
+static MsTensor *vjp_mish(MsTensor *g, MsTensor *x)
+{
+    MsTensor *t = ms_tanh(ms_softplus(x));
+    return ms_mul(g, ms_add(t, ms_mul(ms_mul(x, ms_sigmoid(x)), shift(ms_neg(ms_square(t)), 1))));
+}
+
+/* 1 where lo < x < hi (NaN: 0), in x's dtype. */
+static MsTensor *inside(MsTensor *x, double lo, double hi)
+{
+    return ms_cast(ms_logical_and(ms_gt(x, ms__constant(x, lo)), ms_lt(x, ms__constant(x, hi))),
+                   ms_tensor_dtype(x));
+}
+
+static MsTensor *vjp_hsigmoid(MsTensor *g, MsTensor *x)
+{
+    return ms_mul(g, scale(inside(x, -3, 3), 1.0 / 6));
+}
+
+static MsTensor *vjp_hswish(MsTensor *g, MsTensor *x)
+{
+    return ms_mul(g, ms_add(ms_hsigmoid(x), ms_mul(x, scale(inside(x, -3, 3), 1.0 / 6))));
+}
+
+static MsTensor *vjp_elu(MsTensor *g, MsTensor *x, MsTensor *y, double alpha)
+{
+    return ms_where(ms_gt(x, ms__constant(x, 0)), g, ms_mul(g, shift(y, alpha)));
+}
+
+static MsTensor *vjp_leaky(MsTensor *g, MsTensor *x, double slope)
+{
+    return ms_where(ms_gt(x, ms__constant(x, 0)), g, scale(g, slope));
+}
+
+/* ---- the rows ---- */
+
+static MsStatus infer_part(MsInfer *c)
+{
+    c->out[0] = c->in[0];
+    if (c->in[0].dtype == MS_COMPLEX64) c->out[0].dtype = MS_FLOAT32;
+    if (c->in[0].dtype == MS_COMPLEX128) c->out[0].dtype = MS_FLOAT64;
+    return MS_OK;
+}
+
+/* NO_GRAD when the gradient cell is the word NONE. */
+#define SECOND(a, b, ...) b
+#define IS_NONE(...) SECOND(__VA_ARGS__, 0, )
+#define FOUND_NONE ~, MS_OP_NO_GRAD
+#define ROW(id, signature, shape, grad_of_x, found, samples)                                                 \
+    static MsStatus vjp_row_##id(MsVjp *c)                                                                   \
+    {                                                                                                        \
+        MsTensor *g = c->ct[0], *x = c->in[0], *y = c->out[0];                                               \
+        const MsAttr *attr = c->attr;                                                                        \
+        (void)g, (void)x, (void)y, (void)attr;                                                               \
+        c->grad[0] = grad_of_x;                                                                              \
+        return c->grad[0] || !ms__failed() ? MS_OK : ms_error()->code;                                       \
+    }                                                                                                        \
+    MS_OP(id, .sig = #id signature, .infer = shape, .vjp = vjp_row_##id, .sample = samples,                  \
+          .flags = MS_OP_ELEMENTWISE | IS_NONE(found));
+#define MS_UNARY(cls, id, signature, e, grad_of_x, samples)                                                  \
+    ROW(id, signature, NULL, grad_of_x, FOUND_##grad_of_x, samples)
+#define MS_TEST(cls, id, signature, e, grad_of_x, samples)                                                   \
+    ROW(id, signature, NULL, grad_of_x, FOUND_##grad_of_x, samples)
+#define MS_PART(cls, id, signature, e, grad_of_x, samples)                                                   \
+    ROW(id, signature, infer_part, grad_of_x, FOUND_##grad_of_x, samples)
+#include "op/unary.def"
