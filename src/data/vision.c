@@ -378,7 +378,7 @@ static Tap tap(int64_t i, int64_t in, int64_t out)
     return (Tap){a < in ? a : in - 1, b, at - (double)a};
 }
 
-/* In float32 between two casts; integer results are rounded down, as fixed-point resizers do. */
+/* In float32 between two casts; integer results are rounded to the nearest. */
 static MsTensor *bilinear(MsTransformCall *c, MsTensor *x, int64_t h, int64_t w)
 {
     MsTensor *f = ms__data_cast(x, MS_FLOAT32);
@@ -389,6 +389,7 @@ static MsTensor *bilinear(MsTransformCall *c, MsTensor *x, int64_t h, int64_t w)
     if (!y) return NULL;
     const float *in = (const float *)a.data;
     float *out = (float *)b.data;
+    bool round = !ms_dtype_is_float((MsDtype)x->dtype);
     for (int64_t i = 0; i < h; i++) {
         Tap v = tap(i, a.h, h);
         for (int64_t j = 0; j < w; j++) {
@@ -397,7 +398,8 @@ static MsTensor *bilinear(MsTransformCall *c, MsTensor *x, int64_t h, int64_t w)
                 double p = in[(v.a * a.w + u.a) * a.c + k], q = in[(v.a * a.w + u.b) * a.c + k];
                 double r = in[(v.b * a.w + u.a) * a.c + k], s = in[(v.b * a.w + u.b) * a.c + k];
                 double top = p + (q - p) * u.t, bottom = r + (s - r) * u.t;
-                out[(i * w + j) * a.c + k] = (float)(top + (bottom - top) * v.t);
+                double value = top + (bottom - top) * v.t;
+                out[(i * w + j) * a.c + k] = (float)(round ? rint(value) : value);
             }
         }
     }
