@@ -75,7 +75,7 @@ static PyObject *raise_error(void)
 
 /* ---- values ---- */
 
-static PyObject *asarray; /* numpy.asarray */
+static PyObject *asarray, *row_major; /* numpy.asarray and {'order': 'C'} */
 
 static PyObject *to_numpy(MsTensor *t)
 {
@@ -92,13 +92,15 @@ static MsTensor *to_tensor(PyObject *o)
         MsTensor *t = py_concrete(o);
         return t ? ms_contiguous(t) : NULL;
     }
-    if (!asarray) {
+    if (!row_major) {
         PyObject *numpy = PyImport_ImportModule("numpy");
         asarray = numpy ? PyObject_GetAttrString(numpy, "asarray") : NULL;
         Py_XDECREF(numpy);
-        if (!asarray) return NULL;
+        row_major = asarray ? Py_BuildValue("{ss}", "order", "C") : NULL;
+        if (!row_major) return NULL;
     }
-    PyObject *array = PyObject_CallFunctionObjArgs(asarray, o, NULL);
+    PyObject *args = PyTuple_Pack(1, o), *array = args ? PyObject_Call(asarray, args, row_major) : NULL;
+    Py_XDECREF(args);
     MsTensor *t = array ? py_from_data(array, MS_DTYPE_NONE) : NULL;
     Py_XDECREF(array);
     return t;
