@@ -122,7 +122,8 @@ int py_trace_init(PyObject *m);
  */
 void py_register(int (*hook)(PyObject *m));
 
-extern PyMethodDef py_create_methods[]; /* from_numpy and friends, create.c */
+extern const PyType_Slot py_operator_slots[]; /* number.c */
+extern PyMethodDef py_create_methods[];       /* from_numpy and friends, create.c */
 PyObject *py_asnumpy(PyObject *self, PyObject *unused);
 PyObject *py_item(MsTensor *t); /* of a tensor with one element */
 PyObject *py_tolist(PyObject *self, PyObject *unused);
