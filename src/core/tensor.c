@@ -10,6 +10,7 @@
 #include <string.h>
 
 void (*ms__alias_free)(MsAlias *a);
+void (*ms__trace_count)(MsTrace *trace, int delta);
 
 /* ---- scopes ---- */
 
@@ -195,6 +196,8 @@ static void drop_payload(MsTensor *t)
     ms_tensor_unref(t->tv.value);
     ms_tensor_unref(t->tv.other);
     if (t->alias) ms__alias_free(t->alias);
+    if (t->trace) ms__trace_count(t->trace, -1);
+    t->trace = NULL;
     t->storage = NULL;
     t->tv.value = t->tv.other = NULL;
     t->alias = NULL;
@@ -328,6 +331,7 @@ MsTensor *ms__tensor_traced(MsTrace *trace, const MsAval *a, MsTensor *value, Ms
     ms__row_major(a->ndim, a->shape, t->strides);
     t->contiguous = true;
     t->trace = trace;
+    ms__trace_count(trace, 1);
     t->tv.value = ms_tensor_ref(value);
     t->tv.other = ms_tensor_ref(other);
     t->tv.id = id;
@@ -354,6 +358,8 @@ void ms__tensor_become(MsTensor *to, MsTensor *from)
     if (to == from) return;
     MsStorage *storage = from->storage ? ms__storage_ref(from->storage) : NULL;
     MsTensor *value = ms_tensor_ref(from->tv.value), *other = ms_tensor_ref(from->tv.other);
+    if (from->trace) ms__trace_count(from->trace, 1);
+    if (to->trace) ms__trace_count(to->trace, -1);
     ms__storage_unref(to->storage);
     ms_tensor_unref(to->tv.value);
     ms_tensor_unref(to->tv.other);
@@ -365,6 +371,7 @@ void ms__tensor_become(MsTensor *to, MsTensor *from)
     to->tv.value = value;
     to->tv.other = other;
     to->tv.id = from->tv.id;
+    to->literal = false;
     to->version++;
 }
 
@@ -377,4 +384,3 @@ const int64_t *ms_tensor_strides(const MsTensor *t) { return t->strides; }
 int64_t ms_tensor_numel(const MsTensor *t) { return t->numel; }
 bool ms_tensor_is_contiguous(const MsTensor *t) { return t->contiguous; }
 bool ms_tensor_is_traced(const MsTensor *t) { return t->trace != NULL; }
-void *ms_tensor_data(MsTensor *t) { return t->data; }

@@ -14,6 +14,7 @@ typedef struct MsStorage {
     uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
     void *data;
     size_t nbytes;
+    int32_t n_env;    /* open traces whose environment holds it; 0 lets readers skip the search */
     void (*release)(void *ctx); /* NULL: the block is the allocator's */
     void *ctx;
 } MsStorage;
@@ -25,6 +26,7 @@ struct MsTensor {
     int8_t dtype; /* MsDtype */
     int8_t ndim;
     bool contiguous; /* row-major without gaps (concrete), true for traced */
+    bool literal;    /* a number of the program (ms_tensor_scalar): staging writes it into the graph */
     uint32_t version;
     int64_t numel;
     int64_t shape[MS_MAX_DIM];
@@ -84,7 +86,9 @@ MS_API_EXPORT void ms__storage_unref(MsStorage *s);
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
 MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);
 
-/* Hook: frees t->alias (set by trace/write.c). */
+/* Hooks of the trace layer, so that handles can end what they hold: an alias record; one reference to the trace
+ * (delta +1 or -1). */
 extern void (*ms__alias_free)(MsAlias *a);
+extern void (*ms__trace_count)(MsTrace *trace, int delta);
 
 #endif

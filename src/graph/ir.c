@@ -81,6 +81,7 @@ void ms_graph_unref(MsGraph *g)
     for (int k = 0; k < g->n_in - g->n_arg && g->captured; k++) ms_tensor_unref(g->captured[k]);
     if (g->plan) g->plan_free(g->plan);
     ms_graph_unref(g->vjp);
+    ms_graph_unref(g->bwd);
     while (g->arena) {
         MsArena *a = g->arena;
         g->arena = a->next;

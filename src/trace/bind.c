@@ -9,17 +9,50 @@ static _Thread_local MsTrace *top;
 
 MsTrace *ms__trace_top(void) { return top; }
 
-MsStatus ms__trace_push(MsTrace *t, const MsInterp *interp)
+static void count(MsTrace *t, int delta)
 {
-    if (top && top->level >= 256) return MS_FAIL(MS_ERROR_RUNTIME, "Transformations are nested more than 256 deep.");
+    if (atomic_fetch_add_explicit(&t->ref, delta, memory_order_acq_rel) + delta == 0) free(t);
+}
+
+MsTrace *ms__trace_new(const MsInterp *interp)
+{
+    if (top && top->level >= 256)
+        return MS_FAIL_NULL(MS_ERROR_RUNTIME, "Transformations are nested more than 256 deep.");
+    MsTrace *t = ms__calloc(1, sizeof *t);
+    if (!t) return NULL;
+    ms__trace_count = count;
+    t->ref = 1;
     t->interp = interp;
     t->below = top;
     t->level = top ? top->level + 1 : 1;
     top = t;
-    return MS_OK;
+    return t;
 }
 
-void ms__trace_pop(MsTrace *t) { top = t->below; }
+void ms__trace_close(MsTrace *t)
+{
+    for (MsTrace *s = top; s; s = s->below)
+        if (s == t) {
+            top = t->below;
+            break;
+        }
+    for (int e = 0; e < t->n_env; e++) {
+        if (t->env[e].storage) t->env[e].storage->n_env--;
+        ms_tensor_unref(t->env[e].root);
+        ms_tensor_unref(t->env[e].value);
+    }
+    free(t->env);
+    for (int k = 0; t->graph && k < t->graph->n_val; k++)
+        if (t->vals && k < t->cap_vals) ms_tensor_unref(t->vals[k]);
+    free(t->vals);
+    ms_graph_unref(t->graph);
+    t->env = NULL;
+    t->n_env = 0;
+    t->vals = NULL;
+    t->graph = NULL;
+    t->closed = true;
+    count(t, -1);
+}
 
 MsTrace *ms__trace_suspend(MsTrace *t)
 {
@@ -31,17 +64,17 @@ MsTrace *ms__trace_suspend(MsTrace *t)
 void ms__trace_resume(MsTrace *saved) { top = saved; }
 
 /* The interpreter that takes a call: highest level among the inputs' traces, stagings (which take everything) and
- * traces whose environment holds an input's storage. */
+ * traces whose environment holds an input. */
 static MsTrace *taker(int n_in, MsTensor *const *in)
 {
     MsTrace *best = NULL;
     for (int i = 0; i < n_in; i++)
-        if (in[i] && in[i]->trace && (!best || in[i]->trace->level > best->level)) best = in[i]->trace;
+        if (in[i] && in[i]->trace && !in[i]->trace->closed && (!best || in[i]->trace->level > best->level))
+            best = in[i]->trace;
     for (MsTrace *s = top; s && (!best || s->level > best->level); s = s->below) {
         if (s->interp->binds_all) return s;
-        for (int e = 0; e < s->n_env; e++)
-            for (int i = 0; i < n_in; i++)
-                if (in[i] && in[i]->storage == s->env[e].storage) return s;
+        for (int i = 0; s->n_env && i < n_in; i++)
+            if (in[i] && ms__env_find(s, in[i])) return s;
     }
     return best;
 }
@@ -62,12 +95,18 @@ static bool missing(const MsOp *op, int n_in, MsTensor *const *in)
     return false;
 }
 
+static bool any_traced(int n_in, MsTensor *const *in)
+{
+    for (int i = 0; i < n_in; i++)
+        if (in[i] && in[i]->trace) return true;
+    return false;
+}
+
 MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out, int *n_out)
 {
     if (__builtin_expect(missing(op, n_in, in), 0)) return ms_error()->code;
-    if (__builtin_expect(!top, 1)) return ms__eval(op, attr, n_in, in, cap, out, n_out);
+    if (__builtin_expect(!top, 1) && !any_traced(n_in, in)) return ms__eval(op, attr, n_in, in, cap, out, n_out);
     MsTrace *t = taker(n_in, in);
-    if (!t) return ms__eval(op, attr, n_in, in, cap, out, n_out);
     MsTensor *few[12], **lifted = few;
     if (n_in > 12) {
         lifted = ms__malloc((size_t)n_in * sizeof *lifted);
@@ -78,13 +117,16 @@ MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *
         lifted[i] = in[i] ? ms__lift(t, in[i]) : NULL;
         if (in[i] && !lifted[i]) st = ms_error()->code;
     }
-    if (st == MS_OK) {
+    if (st == MS_OK && !t) {
+        st = ms__eval(op, attr, n_in, lifted, cap, out, n_out);
+    } else if (st == MS_OK) {
         MsTrace *saved = top;
         top = t->below;
         st = t->interp->bind(t, op, attr, n_in, lifted, cap, out, n_out);
         top = saved;
     }
     if (lifted != few) free(lifted);
+    if (st == MS_OK && (op->flags & MS_OP_VIEW) && out[0]->trace) st = ms__alias(out[0], op, attr, in[0]);
     return st;
 }
 

@@ -19,26 +19,25 @@ typedef struct MsInterp {
 } MsInterp;
 
 typedef struct MsEnvEntry {
-    MsStorage *storage; /* retained */
-    MsTensor *root;     /* retained concrete tensor that spans the entry (whose shape `value` has) */
+    MsStorage *storage; /* of root; NULL: the entry is for the traced handle `root` of a level below */
+    MsTensor *root;     /* retained; `value` has its shape. Views of the storage are read relative to it */
     MsTensor *value;    /* retained; value of the trace or below */
     bool written;
 } MsEnvEntry;
 
 struct MsTrace {
     const MsInterp *interp;
-    int level; /* 1 = lowest */
+    _Atomic int ref; /* the opener's, and one per handle of the trace */
+    bool closed;     /* a handle outlived its transformation */
+    int level;       /* 1 = lowest */
     MsTrace *below;
-    MsGraph *graph;      /* vjp tape, staging */
-    MsTensor **vals;     /* vjp: primal of each value id; retained */
-    int cap_vals;
     MsEnvEntry *env;
     int n_env, cap_env;
-    int64_t size;        /* vmap: batch size */
-    /* staging: captured values by identity */
-    MsTensor **captured; /* retained, lower-level values in input order after the arguments */
-    int n_captured, cap_captured;
-    int n_args;
+    MsGraph *graph;   /* vjp: the tape; stage: the graph so far. Values that no node defines are constants */
+    MsTensor **vals;  /* vjp: primal by value id, retained. stage: captured value by id, else NULL */
+    int cap_vals;
+    int n_x, n_w;     /* inputs, weights; their value ids come first */
+    int64_t size;     /* vmap: batch size */
 };
 
 /* Applies an operator; the one intercept point. out has room for the outputs (n_out_cap); *n_out is set. */
@@ -53,17 +52,52 @@ MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const 
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
 
+/* In place: like ms_bind, but the results go into targets[0..n_out), which may be inputs. */
+MsStatus ms_bind_into(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int n_out,
+                      MsTensor *const *targets);
+
+MsTrace *ms__trace_new(const MsInterp *interp); /* pushed; NULL and an error */
+void ms__trace_close(MsTrace *t);               /* popped, environment dropped, opener's reference given back */
 MS_API_EXPORT MsTrace *ms__trace_top(void);
-MsStatus ms__trace_push(MsTrace *t, const MsInterp *interp);
-/* Closes t and everything above it. */
-void ms__trace_pop(MsTrace *t);
 /* Runs code below t: until ms__trace_resume, binds go to the levels under t. */
 MsTrace *ms__trace_suspend(MsTrace *t);
 void ms__trace_resume(MsTrace *saved);
 
-/* The value of x as this trace sees it now: refreshes views after writes, looks into env. */
+/* ---- env.c: writes, aliases, environments ---- */
+
+/* The value of x as trace t sees it now: views are refreshed after writes, environments looked up. */
 MsTensor *ms__lift(MsTrace *t, MsTensor *x);
-/* Follows primals down to the concrete tensor, or NULL (no error) when a staging is below. */
+/* Remembers that `view` = op(base): writes through either are seen by the other. */
+MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor *base);
+/* The environment's entry for x, or NULL. */
+MsEnvEntry *ms__env_find(MsTrace *t, const MsTensor *x);
+/* Makes `value` what t reads for the concrete tensor `root` (and every view of its storage). */
+MsStatus ms__env_set(MsTrace *t, MsTensor *root, MsTensor *value);
+/* Writes the written entries to the level below; `lower` gives the value below. */
+MsStatus ms__env_flush(MsTrace *t, MsTensor *(*lower)(MsTrace *, MsTensor *));
+/* Follows primals down to the concrete tensor; NULL without an error when a staging or batching is in the way. */
 MS_API_EXPORT MsTensor *ms__concrete(MsTensor *x);
+
+/* ---- helpers of interpreters ---- */
+
+/* Brings a cotangent to the shape and dtype of x (sum over broadcast axes, cast). */
+MsTensor *ms__fit(MsTensor *g, MsTensor *x);
+MsTensor *ms__zeros_like(MsTensor *x);
+/* ms_stage_begin for inputs of which only shape and dtype exist. */
+MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
+/* control.c: applies a control operator by running its sub-graphs through ms_bind; *done = false when a value that
+ * decides is not concrete. */
+MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, MsTensor **out,
+                            int *n_out, bool *done);
+/* control.c: vjp rules of call and of the other control operators. */
+MsStatus ms__call_vjp(MsVjp *c);
+MsStatus ms__control_vjp(MsVjp *c);
+/* exec/run.c: runs g on concrete inputs (all n_in of them) and gives all n_out outputs. */
+MsStatus ms__graph_run(MsGraph *g, MsTensor *const *in, MsTensor **out);
+/* The same for a call from outside: arguments only; results only, written captures are updated in place. */
+MsStatus ms__graph_run_call(MsGraph *g, MsTensor *const *args, MsTensor **results);
+/* control.c: the pair of graphs that computes g and its vjp; cached on g. fwd: inputs -> outputs, residuals;
+ * bwd: residuals, cotangents of the outputs -> cotangents of the inputs. */
+MsStatus ms__graph_linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd);
 
 #endif
