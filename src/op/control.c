@@ -4,7 +4,7 @@
  *   call      the outputs of one graph
  *   cond      those of true_graph or false_graph; both take all xs
  *   while     xs = n_carry carried values, then constants; cond_graph -> bool, body_graph -> new carried values
- *   scan      xs = n_carry carried values, n_xs stacked inputs (axis 0), constants; body_graph takes carried values,
+ *   scan      xs = n_carry carried values, n_scanned stacked inputs (axis 0), constants; body_graph takes carried values,
  *             one slice of each stacked input, constants and gives new carried values, then slices of outputs
  *   vjp_call  xs = the inputs of graph, then a cotangent for each of its outputs; gives the inputs' cotangents
  *
@@ -153,7 +153,7 @@ MS_OP(cond, .sig = "cond(pred: bool, xs: any[], *, true_graph: graph, false_grap
       .vjp = ms__control_vjp, .flags = MS_OP_CONTROL);
 MS_OP(while, .sig = "while(xs: any[], *, cond_graph: graph, body_graph: graph, n_carry: int) -> _[]",
       .infer = infer_while, .vjp = ms__control_vjp, .flags = MS_OP_CONTROL);
-MS_OP(scan, .sig = "scan(xs: any[], *, body_graph: graph, n_carry: int, n_xs: int, length: int, reverse: bool) -> _[]",
+MS_OP(scan, .sig = "scan(xs: any[], *, body_graph: graph, n_carry: int, n_scanned: int, length: int, reverse: bool) -> _[]",
       .infer = infer_scan, .vjp = ms__control_vjp, .flags = MS_OP_CONTROL);
 MS_OP(vjp_call, .sig = "vjp_call(xs: any[], *, graph: graph) -> _[]", .infer = infer_vjp_call, .vjp = ms__control_vjp,
       .flags = MS_OP_CONTROL);
