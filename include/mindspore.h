@@ -100,7 +100,7 @@ typedef struct MsInts {
     const int64_t *v;
 } MsInts;
 #define MS_INTS_NONE ((MsInts){-1, NULL})
-#define MS_INTS(...) \
+#define MS_INTS(...)                                                                                         \
     ((MsInts){(int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]){__VA_ARGS__}})
 
 /* ---- scopes ------------------------------------------------------------------------------------ */
@@ -125,9 +125,8 @@ MS_API_EXPORT MsTensor *ms_tensor_empty(MsDtype dtype, int ndim, const int64_t *
 MS_API_EXPORT MsTensor *ms_tensor_from(MsDtype dtype, int ndim, const int64_t *shape, const void *data);
 /* A tensor over memory of the caller: `release(ctx)` runs when the last view is gone. strides in
  * elements, NULL for row-major. On failure `release` is not called. */
-MS_API_EXPORT MsTensor *ms_tensor_wrap(MsDtype dtype, int ndim, const int64_t *shape,
-                                       const int64_t *strides, void *data, void (*release)(void *),
-                                       void *ctx);
+MS_API_EXPORT MsTensor *ms_tensor_wrap(MsDtype dtype, int ndim, const int64_t *shape, const int64_t *strides,
+                                       void *data, void (*release)(void *), void *ctx);
 MS_API_EXPORT MsTensor *ms_tensor_scalar(MsDtype dtype, double value); /* 0-d */
 MS_API_EXPORT MsTensor *ms_tensor_scalar_int(MsDtype dtype, int64_t value);
 
@@ -150,12 +149,12 @@ MS_API_EXPORT MsStatus ms_tensor_write(MsTensor *t, MsTensor *value);
 /* ---- memory and threads ------------------------------------------------------------------------ */
 
 typedef struct MsMemoryStats {
-    int64_t allocated;      /* bytes in use by tensors and workspaces now */
-    int64_t peak;           /* largest `allocated` since ms_memory_reset_peak */
-    int64_t reserved;       /* bytes held from the system, in use or cached */
-    int64_t peak_reserved;  /* largest `reserved` */
-    int64_t n_alloc;        /* allocations served so far */
-    int64_t n_live;         /* tensor handles alive */
+    int64_t allocated;     /* bytes in use by tensors and workspaces now */
+    int64_t peak;          /* largest `allocated` since ms_memory_reset_peak */
+    int64_t reserved;      /* bytes held from the system, in use or cached */
+    int64_t peak_reserved; /* largest `reserved` */
+    int64_t n_alloc;       /* allocations served so far */
+    int64_t n_live;        /* tensor handles alive */
 } MsMemoryStats;
 
 MS_API_EXPORT MsMemoryStats ms_memory_stats(void);
@@ -184,8 +183,9 @@ typedef MsStatus (*MsFunction)(void *ctx, int n_in, MsTensor *const *in, int n_o
 
 /* Reverse mode. ms_vjp_begin makes traced twins x[0..n_in) of inputs and from then on records every
  * operator of this thread; `weights` are differentiated where they are read. ms_vjp_grad then pulls the
- * cotangents ct[i] of outputs y[i] (NULL = ones; sum over all outputs) back: grad[0..n_in+n_w), zero where nothing flows.
- * ms_vjp_value gives the untraced value of a tensor. ms_vjp_end closes the trace, also after an error. */
+ * cotangents ct[i] of outputs y[i] (NULL = ones; sum over all outputs) back: grad[0..n_in+n_w), zero where
+ * nothing flows. ms_vjp_value gives the untraced value of a tensor. ms_vjp_end closes the trace, also after
+ * an error. */
 MS_API_EXPORT MsTrace *ms_vjp_begin(int n_in, MsTensor *const *in, MsTensor **x, int n_w,
                                     MsTensor *const *weights);
 MS_API_EXPORT MsStatus ms_vjp_grad(MsTrace *trace, int n_out, MsTensor *const *y, MsTensor *const *ct,
@@ -213,7 +213,10 @@ MS_API_EXPORT MsTrace *ms_stage_begin(int n_in, MsTensor *const *in, MsTensor **
 MS_API_EXPORT MsGraph *ms_stage_end(MsTrace *trace, int n_out, MsTensor *const *y);
 MS_API_EXPORT void ms_stage_cancel(MsTrace *trace); /* closes it after an error */
 
-typedef enum MsJitLevel { MS_JIT_O0, MS_JIT_O1 } MsJitLevel;
+typedef enum MsJitLevel {
+    MS_JIT_O0,
+    MS_JIT_O1
+} MsJitLevel;
 
 MS_API_EXPORT MsGraph *ms_graph_ref(MsGraph *g);
 MS_API_EXPORT void ms_graph_unref(MsGraph *g);
@@ -234,13 +237,13 @@ MS_API_EXPORT int64_t ms_graph_arena(const MsGraph *g);
  * which has no texts and sorts the names. */
 typedef struct MsCheckpoint MsCheckpoint;
 
-/* Writes entries name[k] with text[k], or tensor[k] where `text` or text[k] is NULL. The file appears whole under
- * `path` or not at all (temporary file, fsync, rename; mode 0400) and ends with a checksum. Errors: VALUE (a name
- * twice or not UTF-8), TYPE (neither tensor nor text), RUNTIME (traced), IO. */
+/* Writes entries name[k] with text[k], or tensor[k] where `text` or text[k] is NULL. The file appears whole
+ * under `path` or not at all (temporary file, fsync, rename; mode 0400) and ends with a checksum. Errors:
+ * VALUE (a name twice or not UTF-8), TYPE (neither tensor nor text), RUNTIME (traced), IO. */
 MS_API_EXPORT MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name,
                                           MsTensor *const *tensor, const char *const *text);
-/* Reads a file; the checksum is compared when there is one. Freed with ms_checkpoint_free. Errors: VALUE (damaged,
- * truncated, foreign; the text says at which byte), IO, MEMORY. */
+/* Reads a file; the checksum is compared when there is one. Freed with ms_checkpoint_free. Errors: VALUE
+ * (damaged, truncated, foreign; the text says at which byte), IO, MEMORY. */
 MS_API_EXPORT MsCheckpoint *ms_checkpoint_load(const char *path);
 MS_API_EXPORT MsStatus ms_safetensors_save(const char *path, int n, const char *const *name,
                                            MsTensor *const *tensor);

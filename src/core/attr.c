@@ -29,7 +29,7 @@ const char *ms__intern(const char *s)
     static struct Entry {
         struct Entry *next;
         char text[];
-    } *list[256];
+    } * list[256];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint32_t h = 2166136261u;
     for (const char *p = s; *p; p++) h = (h ^ (uint8_t)*p) * 16777619u;

@@ -10,10 +10,10 @@ typedef enum MsAttrKind {
     MS_ATTR_INT,
     MS_ATTR_FLOAT,
     MS_ATTR_BOOL,
-    MS_ATTR_INTS,  /* up to MS_MAX_DIM values */
+    MS_ATTR_INTS, /* up to MS_MAX_DIM values */
     MS_ATTR_DTYPE,
-    MS_ATTR_STR,   /* static or interned text, see ms__intern */
-    MS_ATTR_GRAPH  /* a sub-graph of a control operator */
+    MS_ATTR_STR,  /* static or interned text, see ms__intern */
+    MS_ATTR_GRAPH /* a sub-graph of a control operator */
 } MsAttrKind;
 
 typedef struct MsAttr {

@@ -2,20 +2,35 @@
  * that holds both; uint16/32/64 mix only with themselves and with bool, as the original's rule says. */
 #include "core/error.h"
 
-typedef enum Kind { BOOL, SINT, UINT, FLOAT, COMPLEX, PACKED } Kind;
+typedef enum Kind {
+    BOOL,
+    SINT,
+    UINT,
+    FLOAT,
+    COMPLEX,
+    PACKED
+} Kind;
 
 static const struct {
     const char *name;
     uint8_t size, kind;
 } table[MS_DTYPE_COUNT] = {
-    [MS_BOOL] = {"bool", 1, BOOL},           [MS_INT8] = {"int8", 1, SINT},
-    [MS_INT16] = {"int16", 2, SINT},         [MS_INT32] = {"int32", 4, SINT},
-    [MS_INT64] = {"int64", 8, SINT},         [MS_UINT8] = {"uint8", 1, UINT},
-    [MS_UINT16] = {"uint16", 2, UINT},       [MS_UINT32] = {"uint32", 4, UINT},
-    [MS_UINT64] = {"uint64", 8, UINT},       [MS_FLOAT16] = {"float16", 2, FLOAT},
-    [MS_BFLOAT16] = {"bfloat16", 2, FLOAT},  [MS_FLOAT32] = {"float32", 4, FLOAT},
-    [MS_FLOAT64] = {"float64", 8, FLOAT},    [MS_COMPLEX64] = {"complex64", 8, COMPLEX},
-    [MS_COMPLEX128] = {"complex128", 16, COMPLEX}, [MS_INT4] = {"int4", 1, PACKED},
+    [MS_BOOL] = {"bool", 1, BOOL},
+    [MS_INT8] = {"int8", 1, SINT},
+    [MS_INT16] = {"int16", 2, SINT},
+    [MS_INT32] = {"int32", 4, SINT},
+    [MS_INT64] = {"int64", 8, SINT},
+    [MS_UINT8] = {"uint8", 1, UINT},
+    [MS_UINT16] = {"uint16", 2, UINT},
+    [MS_UINT32] = {"uint32", 4, UINT},
+    [MS_UINT64] = {"uint64", 8, UINT},
+    [MS_FLOAT16] = {"float16", 2, FLOAT},
+    [MS_BFLOAT16] = {"bfloat16", 2, FLOAT},
+    [MS_FLOAT32] = {"float32", 4, FLOAT},
+    [MS_FLOAT64] = {"float64", 8, FLOAT},
+    [MS_COMPLEX64] = {"complex64", 8, COMPLEX},
+    [MS_COMPLEX128] = {"complex128", 16, COMPLEX},
+    [MS_INT4] = {"int4", 1, PACKED},
 };
 
 const char *ms_dtype_name(MsDtype dtype)
@@ -28,10 +43,22 @@ size_t ms_dtype_size(MsDtype dtype)
     return dtype >= 0 && dtype < MS_DTYPE_COUNT ? table[dtype].size : 0;
 }
 
-bool ms_dtype_is_float(MsDtype dtype) { return dtype >= MS_FLOAT16 && dtype <= MS_FLOAT64; }
-bool ms_dtype_is_complex(MsDtype dtype) { return dtype == MS_COMPLEX64 || dtype == MS_COMPLEX128; }
-bool ms_dtype_is_int(MsDtype dtype) { return dtype >= MS_INT8 && dtype <= MS_UINT64; }
-bool ms_dtype_is_signed_int(MsDtype dtype) { return dtype >= MS_INT8 && dtype <= MS_INT64; }
+bool ms_dtype_is_float(MsDtype dtype)
+{
+    return dtype >= MS_FLOAT16 && dtype <= MS_FLOAT64;
+}
+bool ms_dtype_is_complex(MsDtype dtype)
+{
+    return dtype == MS_COMPLEX64 || dtype == MS_COMPLEX128;
+}
+bool ms_dtype_is_int(MsDtype dtype)
+{
+    return dtype >= MS_INT8 && dtype <= MS_UINT64;
+}
+bool ms_dtype_is_signed_int(MsDtype dtype)
+{
+    return dtype >= MS_INT8 && dtype <= MS_INT64;
+}
 
 MsDtype ms_dtype_promote(MsDtype a, MsDtype b)
 {

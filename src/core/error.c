@@ -7,10 +7,22 @@
 
 static _Thread_local MsError record;
 
-const MsError *ms_error(void) { return &record; }
-void ms_error_clear(void) { record.code = MS_OK; }
-bool ms__failed(void) { return record.code != MS_OK; }
-const char *ms_version(void) { return MS_VERSION; }
+const MsError *ms_error(void)
+{
+    return &record;
+}
+void ms_error_clear(void)
+{
+    record.code = MS_OK;
+}
+bool ms__failed(void)
+{
+    return record.code != MS_OK;
+}
+const char *ms_version(void)
+{
+    return MS_VERSION;
+}
 
 MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, ...)
 {

@@ -9,10 +9,10 @@ MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, .
 
 #define MS_FAIL(code, ...) ms__raise(code, __FILE__, __LINE__, __VA_ARGS__)
 #define MS_FAIL_NULL(code, ...) (ms__raise(code, __FILE__, __LINE__, __VA_ARGS__), NULL)
-#define MS_TRY(expr) \
-    do { \
-        MsStatus ms_try_st = (expr); \
-        if (__builtin_expect(ms_try_st != MS_OK, 0)) return ms_try_st; \
+#define MS_TRY(expr)                                                                                         \
+    do {                                                                                                     \
+        MsStatus ms_try_st = (expr);                                                                         \
+        if (__builtin_expect(ms_try_st != MS_OK, 0)) return ms_try_st;                                       \
     } while (0)
 
 /* Raised already? True when this thread's record holds an error. */

@@ -1,9 +1,10 @@
 /* mem.c - caching allocator with size classes.
  *
- * A request is rounded up to a class (eight per power of two, so at most 12.5 % is wasted) and served from the
- * class's free list. Blocks of 2 MiB and more are aligned to huge pages. Small classes have a per-thread
+ * A request is rounded up to a class (eight per power of two, so at most 12.5 % is wasted) and served from
+ * the class's free list. Blocks of 2 MiB and more are aligned to huge pages. Small classes have a per-thread
  * list that needs no lock. Refused: a general best-fit arena with splitting; training repeats its sizes, so
- * exact reuse wins and nothing fragments. When the system refuses, the cache is emptied and asked once more. */
+ * exact reuse wins and nothing fragments. When the system refuses, the cache is emptied and asked once more.
+ */
 #include "core/mem.h"
 
 #include <pthread.h>
@@ -83,7 +84,10 @@ static void local_free(void *p)
     free(l);
 }
 
-static void local_init(void) { pthread_key_create(&local_key, local_free); }
+static void local_init(void)
+{
+    pthread_key_create(&local_key, local_free);
+}
 
 static Local *get_local(void)
 {
@@ -194,16 +198,28 @@ void ms_memory_fail_after(int64_t n, bool forever)
     atomic_store(&fail_countdown, n);
 }
 
-void ms__count_handle(int delta) { atomic_fetch_add_explicit(&n_live, delta, memory_order_relaxed); }
+void ms__count_handle(int delta)
+{
+    atomic_fetch_add_explicit(&n_live, delta, memory_order_relaxed);
+}
 
 static void *checked(void *p, size_t n)
 {
     return p ? p : MS_FAIL_NULL(MS_ERROR_MEMORY, "Out of memory: an allocation of %zu bytes was refused.", n);
 }
 
-void *ms__malloc(size_t n) { return checked(injected() ? NULL : malloc(n ? n : 1), n); }
-void *ms__calloc(size_t n, size_t size) { return checked(injected() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size); }
-void *ms__realloc(void *p, size_t n) { return checked(injected() ? NULL : realloc(p, n ? n : 1), n); }
+void *ms__malloc(size_t n)
+{
+    return checked(injected() ? NULL : malloc(n ? n : 1), n);
+}
+void *ms__calloc(size_t n, size_t size)
+{
+    return checked(injected() ? NULL : calloc(n ? n : 1, size ? size : 1), n * size);
+}
+void *ms__realloc(void *p, size_t n)
+{
+    return checked(injected() ? NULL : realloc(p, n ? n : 1), n);
+}
 
 char *ms__strdup(const char *s)
 {

@@ -6,7 +6,8 @@
 
 #define MS_ALIGN 64 /* every block starts on a cache line */
 
-/* n bytes, uninitialised, 64-byte aligned; NULL and an error (MEMORY) when refused. n = 0 gives a valid block. */
+/* n bytes, uninitialised, 64-byte aligned; NULL and an error (MEMORY) when refused. n = 0 gives a valid
+ * block. */
 void *ms__alloc(size_t n);
 void ms__free(void *p, size_t n); /* n as it was asked for */
 

@@ -282,8 +282,8 @@ MsTensor *ms_tensor_wrap(MsDtype dtype, int ndim, const int64_t *shape, const in
         free(s);
         return NULL;
     }
-    *s = (MsStorage){.ref = 1, .data = data, .nbytes = (size_t)n * ms_dtype_size(dtype),
-                     .release = release, .ctx = ctx};
+    *s = (MsStorage){
+        .ref = 1, .data = data, .nbytes = (size_t)n * ms_dtype_size(dtype), .release = release, .ctx = ctx};
     if (strides)
         memcpy(t->strides, strides, (size_t)ndim * sizeof *strides);
     else
@@ -377,10 +377,31 @@ void ms__tensor_become(MsTensor *to, MsTensor *from)
 
 /* ---- public accessors ---- */
 
-MsDtype ms_tensor_dtype(const MsTensor *t) { return (MsDtype)t->dtype; }
-int ms_tensor_ndim(const MsTensor *t) { return t->ndim; }
-const int64_t *ms_tensor_shape(const MsTensor *t) { return t->shape; }
-const int64_t *ms_tensor_strides(const MsTensor *t) { return t->strides; }
-int64_t ms_tensor_numel(const MsTensor *t) { return t->numel; }
-bool ms_tensor_is_contiguous(const MsTensor *t) { return t->contiguous; }
-bool ms_tensor_is_traced(const MsTensor *t) { return t->trace != NULL; }
+MsDtype ms_tensor_dtype(const MsTensor *t)
+{
+    return (MsDtype)t->dtype;
+}
+int ms_tensor_ndim(const MsTensor *t)
+{
+    return t->ndim;
+}
+const int64_t *ms_tensor_shape(const MsTensor *t)
+{
+    return t->shape;
+}
+const int64_t *ms_tensor_strides(const MsTensor *t)
+{
+    return t->strides;
+}
+int64_t ms_tensor_numel(const MsTensor *t)
+{
+    return t->numel;
+}
+bool ms_tensor_is_contiguous(const MsTensor *t)
+{
+    return t->contiguous;
+}
+bool ms_tensor_is_traced(const MsTensor *t)
+{
+    return t->trace != NULL;
+}

@@ -14,7 +14,7 @@ typedef struct MsStorage {
     uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
     void *data;
     size_t nbytes;
-    int32_t n_env;    /* open traces whose environment holds it; 0 lets readers skip the search */
+    int32_t n_env;              /* open traces whose environment holds it; 0 lets readers skip the search */
     void (*release)(void *ctx); /* NULL: the block is the allocator's */
     void *ctx;
 } MsStorage;
@@ -86,8 +86,8 @@ MS_API_EXPORT void ms__storage_unref(MsStorage *s);
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
 MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);
 
-/* Hooks of the trace layer, so that handles can end what they hold: an alias record; one reference to the trace
- * (delta +1 or -1). */
+/* Hooks of the trace layer, so that handles can end what they hold: an alias record; one reference to the
+ * trace (delta +1 or -1). */
 extern void (*ms__alias_free)(MsAlias *a);
 extern void (*ms__trace_count)(MsTrace *trace, int delta);
 

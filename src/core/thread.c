@@ -5,11 +5,15 @@
 
 static int n_threads; /* 0: the pool's own count */
 
-int ms_thread_count(void) { return n_threads ? n_threads : omp_get_max_threads(); }
+int ms_thread_count(void)
+{
+    return n_threads ? n_threads : omp_get_max_threads();
+}
 
 MsStatus ms_thread_set_count(int n)
 {
-    if (n < 1 || n > 1024) return MS_FAIL(MS_ERROR_VALUE, "The thread count must be in [1, 1024], but got %d.", n);
+    if (n < 1 || n > 1024)
+        return MS_FAIL(MS_ERROR_VALUE, "The thread count must be in [1, 1024], but got %d.", n);
     n_threads = n;
     omp_set_num_threads(n);
     return MS_OK;

@@ -1,5 +1,5 @@
-/* ir.c - building, checking and replaying graphs. Node attributes and input lists live in the graph's arena (a
- * chain of blocks), so that recording a node on the tape costs two bumps and no malloc. */
+/* ir.c - building, checking and replaying graphs. Node attributes and input lists live in the graph's arena
+ * (a chain of blocks), so that recording a node on the tape costs two bumps and no malloc. */
 #include "graph/ir.h"
 
 #include "core/mem.h"
@@ -97,8 +97,14 @@ void ms_graph_unref(MsGraph *g)
     free(g);
 }
 
-int ms_graph_n_in(const MsGraph *g) { return g->n_arg; }
-int ms_graph_n_out(const MsGraph *g) { return g->n_result; }
+int ms_graph_n_in(const MsGraph *g)
+{
+    return g->n_arg;
+}
+int ms_graph_n_out(const MsGraph *g)
+{
+    return g->n_result;
+}
 
 int32_t ms__graph_input(MsGraph *g, const MsAval *a)
 {

@@ -1,6 +1,6 @@
-/* ir.h - the graph: SSA nodes over value ids. The same form is the tape of reverse mode, the result of staging and
- * what passes rewrite. Values 0..n_in-1 are the inputs; a node's outputs are consecutive ids. Nodes are in an
- * order in which every use follows its definition. */
+/* ir.h - the graph: SSA nodes over value ids. The same form is the tape of reverse mode, the result of
+ * staging and what passes rewrite. Values 0..n_in-1 are the inputs; a node's outputs are consecutive ids.
+ * Nodes are in an order in which every use follows its definition. */
 #ifndef MS_GRAPH_IR_H
 #define MS_GRAPH_IR_H
 #include "op/op.h"
@@ -10,39 +10,39 @@ typedef struct MsNode {
     MsAttr *attr;   /* n_attr of the signature; graph attributes are retained */
     int32_t *in;    /* value ids, -1 = absent */
     int32_t n_in, n_out;
-    int32_t out;    /* first output id */
-    int32_t loc;    /* index into the source-location table, 0 = unknown */
+    int32_t out; /* first output id */
+    int32_t loc; /* index into the source-location table, 0 = unknown */
 } MsNode;
 
 typedef struct MsPlan MsPlan; /* exec/ */
 
 struct MsGraph {
     _Atomic int ref;
-    MsAval *val; /* by value id */
+    MsAval *val;  /* by value id */
     int32_t *def; /* by value id: index of the defining node, -1 = input */
     int n_val, cap_val;
     MsNode *node;
     int n_node, cap_node;
-    int n_in;    /* all inputs: arguments, then captured */
-    int n_arg;   /* the first n_arg inputs are arguments of a call */
+    int n_in;  /* all inputs: arguments, then captured */
+    int n_arg; /* the first n_arg inputs are arguments of a call */
     int32_t *out;
-    int n_out;   /* all outputs: results, then the new values of written captures */
+    int n_out; /* all outputs: results, then the new values of written captures */
     int n_result;
     MsTensor **captured; /* concrete tensors for inputs n_arg.. (retained); in sub-graphs none */
     int *written;        /* output n_result+k is written back to captured[written[k]] */
     char *name;
-    MsPlan *plan;        /* compiled form, or NULL */
+    MsPlan *plan; /* compiled form, or NULL */
     void (*plan_free)(MsPlan *);
     struct MsGraph *vjp, *bwd; /* cached forward and backward halves, see trace/control.c */
-    struct MsArena *arena; /* node attrs and input lists live here */
+    struct MsArena *arena;     /* node attrs and input lists live here */
 };
 
 MsGraph *ms__graph_new(void);
 /* Adds an input; id or -1 and an error. All inputs come before the first node. */
 int32_t ms__graph_input(MsGraph *g, const MsAval *a);
 /* Adds a node; the id of its first output or -1 and an error. Everything is copied. */
-int32_t ms__graph_add(MsGraph *g, const MsOp *op, const MsAttr *attr, int n_in, const int32_t *in,
-                      int n_out, const MsAval *out);
+int32_t ms__graph_add(MsGraph *g, const MsOp *op, const MsAttr *attr, int n_in, const int32_t *in, int n_out,
+                      const MsAval *out);
 MsStatus ms__graph_set_out(MsGraph *g, int n_out, const int32_t *out);
 /* Checks every invariant above, operand counts, and that infer gives the recorded types. */
 MsStatus ms__graph_verify(const MsGraph *g);

@@ -94,8 +94,9 @@ static bool input_type(Parser *p, MsSig *s, MsSigInput *in)
 static bool attr_type(Parser *p, MsSigAttr *a)
 {
     static const char *const kinds[] = {
-        [MS_ATTR_INT] = "int",     [MS_ATTR_FLOAT] = "float", [MS_ATTR_BOOL] = "bool",   [MS_ATTR_INTS] = "ints",
-        [MS_ATTR_DTYPE] = "dtype", [MS_ATTR_STR] = "str",     [MS_ATTR_GRAPH] = "graph",
+        [MS_ATTR_INT] = "int",     [MS_ATTR_FLOAT] = "float", [MS_ATTR_BOOL] = "bool",
+        [MS_ATTR_INTS] = "ints",   [MS_ATTR_DTYPE] = "dtype", [MS_ATTR_STR] = "str",
+        [MS_ATTR_GRAPH] = "graph",
     };
     char t[24];
     if (!word(p, t, sizeof t)) return false;
@@ -178,16 +179,17 @@ static MsStatus bad_dtype(const MsOp *op, const MsSigInput *in, MsDtype got)
             if (*list) strcat(list, ", ");
             strcat(list, ms_dtype_name((MsDtype)d));
         }
-    return MS_FAIL(MS_ERROR_TYPE, "For primitive[%s], the input argument[%s] must be a type of {%s}, but got %s.",
-                   op->name, in->name, list, ms_dtype_name(got));
+    return MS_FAIL(MS_ERROR_TYPE,
+                   "For primitive[%s], the input argument[%s] must be a type of {%s}, but got %s.", op->name,
+                   in->name, list, ms_dtype_name(got));
 }
 
 static MsStatus check_inputs(const MsOp *op, const MsSig *s, int n_in, const MsAval *in)
 {
     bool list = s->n_in > 0 && s->in[s->n_in - 1].list;
     if (list ? n_in < s->n_in - 1 : n_in != s->n_in)
-        return MS_FAIL(MS_ERROR_TYPE, "For '%s', the number of inputs must be %d, but got %d.", op->name, s->n_in,
-                       n_in);
+        return MS_FAIL(MS_ERROR_TYPE, "For '%s', the number of inputs must be %d, but got %d.", op->name,
+                       s->n_in, n_in);
     for (int i = 0; i < n_in; i++) {
         const MsSigInput *si = &s->in[i < s->n_in ? i : s->n_in - 1];
         if (in[i].dtype == MS_DTYPE_NONE) {
@@ -195,10 +197,11 @@ static MsStatus check_inputs(const MsOp *op, const MsSig *s, int n_in, const MsA
             return MS_FAIL(MS_ERROR_TYPE, "For '%s', the input '%s' is missing.", op->name, si->name);
         }
         if (!(si->dtypes & BIT(in[i].dtype))) return bad_dtype(op, si, in[i].dtype);
-        if (si->same_as >= 0 && in[si->same_as].dtype != in[i].dtype && in[si->same_as].dtype != MS_DTYPE_NONE)
+        if (si->same_as >= 0 && in[si->same_as].dtype != in[i].dtype &&
+            in[si->same_as].dtype != MS_DTYPE_NONE)
             return MS_FAIL(MS_ERROR_TYPE,
-                           "For '%s', the dtypes of '%s' and '%s' must be the same, but got %s and %s.", op->name,
-                           s->in[si->same_as].name, si->name, ms_dtype_name(in[si->same_as].dtype),
+                           "For '%s', the dtypes of '%s' and '%s' must be the same, but got %s and %s.",
+                           op->name, s->in[si->same_as].name, si->name, ms_dtype_name(in[si->same_as].dtype),
                            ms_dtype_name(in[i].dtype));
     }
     return MS_OK;
@@ -224,7 +227,8 @@ static MsStatus infer_default(MsInfer *c)
     return MS_OK;
 }
 
-MsStatus ms__infer(const MsOp *op, const MsAttr *attr, int n_in, const MsAval *in, int cap, MsAval *out, int *n_out)
+MsStatus ms__infer(const MsOp *op, const MsAttr *attr, int n_in, const MsAval *in, int cap, MsAval *out,
+                   int *n_out)
 {
     const MsSig *s = ms__sig(op);
     if (!s) return ms_error()->code;
@@ -245,11 +249,12 @@ MsStatus ms__broadcast(const MsOp *op, const MsAval *a, const MsAval *b, MsAval 
         int da = d - (nd - a->ndim), db = d - (nd - b->ndim);
         int64_t x = da >= 0 ? a->shape[da] : 1, y = db >= 0 ? b->shape[db] : 1;
         if (x != y && x != 1 && y != 1)
-            return MS_FAIL(MS_ERROR_VALUE,
-                           "For '%s', input.shape and other.shape need to broadcast. The value of input.shape[%d] or "
-                           "other.shape[%d] must be 1 or -1 when they are not the same, but got input.shape = %s and "
-                           "other.shape = %s.",
-                           op->name, d, d, ms__shape_text(a->ndim, a->shape), ms__shape_text(b->ndim, b->shape));
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For '%s', input.shape and other.shape need to broadcast. The value of input.shape[%d] or "
+                "other.shape[%d] must be 1 or -1 when they are not the same, but got input.shape = %s and "
+                "other.shape = %s.",
+                op->name, d, d, ms__shape_text(a->ndim, a->shape), ms__shape_text(b->ndim, b->shape));
         shape[d] = x == 1 ? y : x;
     }
     out->ndim = nd;
@@ -261,8 +266,8 @@ MsStatus ms__axis(const MsOp *op, int64_t axis, int ndim, int *out)
 {
     int nd = ndim > 0 ? ndim : 1; /* a 0-d tensor takes axis 0 and -1 */
     if (axis < -nd || axis >= nd)
-        return MS_FAIL(MS_ERROR_VALUE, "For primitive[%s], the axis must be in [%d,%d), but got %lld.", op->name, -nd,
-                       nd, (long long)axis);
+        return MS_FAIL(MS_ERROR_VALUE, "For primitive[%s], the axis must be in [%d,%d), but got %lld.",
+                       op->name, -nd, nd, (long long)axis);
     *out = (int)(axis < 0 ? axis + nd : axis);
     return MS_OK;
 }
@@ -278,7 +283,8 @@ MsStatus ms__axes(const MsOp *op, const MsAttr *axes, int ndim, uint32_t *mask)
         int d;
         MS_TRY(ms__axis(op, axes->v[k], ndim, &d));
         if (*mask >> d & 1)
-            return MS_FAIL(MS_ERROR_VALUE, "For primitive[%s], the axis %d appears more than once.", op->name, d);
+            return MS_FAIL(MS_ERROR_VALUE, "For primitive[%s], the axis %d appears more than once.", op->name,
+                           d);
         *mask |= 1u << d;
     }
     if (ndim == 0) *mask = 0;

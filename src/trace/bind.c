@@ -1,5 +1,5 @@
-/* bind.c - the intercept point and the interpreter stack. Invariant: an interpreter runs with the stack lowered to
- * the level under it, so that whatever it binds is interpreted by the others. */
+/* bind.c - the intercept point and the interpreter stack. Invariant: an interpreter runs with the stack
+ * lowered to the level under it, so that whatever it binds is interpreted by the others. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
@@ -7,7 +7,10 @@
 
 static _Thread_local MsTrace *top;
 
-MsTrace *ms__trace_top(void) { return top; }
+MsTrace *ms__trace_top(void)
+{
+    return top;
+}
 
 static void count(MsTrace *t, int delta)
 {
@@ -61,10 +64,13 @@ MsTrace *ms__trace_suspend(MsTrace *t)
     return saved;
 }
 
-void ms__trace_resume(MsTrace *saved) { top = saved; }
+void ms__trace_resume(MsTrace *saved)
+{
+    top = saved;
+}
 
-/* The interpreter that takes a call: highest level among the inputs' traces, stagings (which take everything) and
- * traces whose environment holds an input. */
+/* The interpreter that takes a call: highest level among the inputs' traces, stagings (which take everything)
+ * and traces whose environment holds an input. */
 static MsTrace *taker(int n_in, MsTensor *const *in)
 {
     MsTrace *best = NULL;
@@ -102,10 +108,12 @@ static bool any_traced(int n_in, MsTensor *const *in)
     return false;
 }
 
-MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out, int *n_out)
+MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
+                 int *n_out)
 {
     if (__builtin_expect(missing(op, n_in, in), 0)) return ms_error()->code;
-    if (__builtin_expect(!top, 1) && !any_traced(n_in, in)) return ms__eval(op, attr, n_in, in, cap, out, n_out);
+    if (__builtin_expect(!top, 1) && !any_traced(n_in, in))
+        return ms__eval(op, attr, n_in, in, cap, out, n_out);
     MsTrace *t = taker(n_in, in);
     MsTensor *few[12], **lifted = few;
     if (n_in > 12) {

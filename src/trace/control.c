@@ -1,9 +1,10 @@
 /* control.c - control operators as interpreters meet them.
  *
- * With a concrete condition a control operator is just what it does: pick a branch, loop, and apply sub-graphs with
- * `call`, which is compiled code for concrete values and composes with every interpreter. Only when the condition has no value
- * (staging below) does the operator itself become a node; then its gradient is vjp_call. Refused: separate derivative
- * rules for cond, while and scan; recomputing forward costs time in that one case and makes any order work. */
+ * With a concrete condition a control operator is just what it does: pick a branch, loop, and apply
+ * sub-graphs with `call`, which is compiled code for concrete values and composes with every interpreter.
+ * Only when the condition has no value (staging below) does the operator itself become a node; then its
+ * gradient is vjp_call. Refused: separate derivative rules for cond, while and scan; recomputing forward
+ * costs time in that one case and makes any order work. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
@@ -36,7 +37,8 @@ static MsStatus truth(MsTensor *x, bool *value, bool *known)
     return MS_OK;
 }
 
-/* Makes x[0..n) hold y[0..n) in the caller's own references, so that a long loop keeps only its last values. */
+/* Makes x[0..n) hold y[0..n) in the caller's own references, so that a long loop keeps only its last values.
+ */
 static void carry(MsTensor **x, MsTensor *const *y, int n, bool first)
 {
     for (int j = 0; j < n; j++) ms_tensor_ref(y[j]);
@@ -50,8 +52,10 @@ static void carry(MsTensor **x, MsTensor *const *y, int n, bool first)
 static MsStatus settle(MsTensor **x, MsTensor **out, int n, bool held, MsStatus st)
 {
     for (int j = 0; j < n; j++) {
-        if (st == MS_OK) out[j] = held ? ms__scope_own(x[j]) : x[j];
-        else if (held) ms_tensor_unref(x[j]);
+        if (st == MS_OK)
+            out[j] = held ? ms__scope_own(x[j]) : x[j];
+        else if (held)
+            ms_tensor_unref(x[j]);
         if (st == MS_OK && !out[j]) st = MS_ERROR_MEMORY;
     }
     return st;
@@ -198,7 +202,10 @@ MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTens
 
 /* ---- gradients ---- */
 
-static MsTensor *cotangent(MsTensor *ct, MsTensor *out) { return ct ? ct : ms__zeros_like(out); }
+static MsTensor *cotangent(MsTensor *ct, MsTensor *out)
+{
+    return ct ? ct : ms__zeros_like(out);
+}
 
 /* A graph that holds one application of op. */
 static MsGraph *graph_of(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int n_out,
@@ -325,13 +332,14 @@ static void need(const MsGraph *j, int32_t v, bool *keep)
     if (j->def[v] >= 0) keep[j->def[v]] = true;
 }
 
-/* Splits the joint graph: forward = what the outputs need, backward = the rest that the gradients need; residuals = forward
- * values (or inputs) that backward reads. */
+/* Splits the joint graph: forward = what the outputs need, backward = the rest that the gradients need;
+ * residuals = forward values (or inputs) that backward reads. */
 static MsStatus split(const MsGraph *j, int n, int m, MsGraph *fwd, MsGraph *bwd)
 {
     bool *in_fwd = ms__calloc((size_t)j->n_node + 1, 1), *in_bwd = ms__calloc((size_t)j->n_node + 1, 1);
     bool *is_res = ms__calloc((size_t)j->n_val + 1, 1);
-    int32_t *fmap = ms__calloc((size_t)j->n_val + 1, sizeof *fmap), *bmap = ms__calloc((size_t)j->n_val + 1, sizeof *bmap);
+    int32_t *fmap = ms__calloc((size_t)j->n_val + 1, sizeof *fmap),
+            *bmap = ms__calloc((size_t)j->n_val + 1, sizeof *bmap);
     int32_t *out = ms__calloc((size_t)(j->n_val + j->n_out) + 1, sizeof *out);
     MsStatus st = in_fwd && in_bwd && is_res && fmap && bmap && out ? MS_OK : MS_ERROR_MEMORY;
     if (st != MS_OK) goto done;
@@ -421,7 +429,9 @@ MsStatus ms_graph_call(MsGraph *g, int n_in, MsTensor *const *in, MsTensor **out
         return MS_FAIL(MS_ERROR_TYPE, "The graph takes %d arguments, but got %d.", g->n_arg, n_in);
     bool traced = ms__trace_top() != NULL;
     for (int i = 0; i < n_in; i++) {
-        if (!in[i]) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_TYPE, "Argument %d of the graph is missing.", i);
+        if (!in[i])
+            return ms__failed() ? ms_error()->code
+                                : MS_FAIL(MS_ERROR_TYPE, "Argument %d of the graph is missing.", i);
         traced |= in[i]->trace != NULL;
     }
     int n_captured = g->n_in - g->n_arg;

@@ -1,14 +1,13 @@
 /* env.c - writes into tensors, functionalised.
  *
- * Without a trace a write goes to the storage and every view sees it. Inside a trace nothing may be overwritten that
- * a tape or a graph still refers to, so a write makes a new value:
- *   concrete tensor    the innermost trace's environment maps its storage to the new value; readers look there
- *                      (ms__lift), and the end of the trace writes the entry to the level below.
- *   traced tensor      its handle becomes the new value.
- *   traced view        the new base is computed by the view operator's view_write rule and written to the base, and
- *                      every other view notices by the base's version that it must be read again.
- * Refused: forbidding writes in traces (scripts use them), and overwriting storage under version checks only (errors
- * where the original works). */
+ * Without a trace a write goes to the storage and every view sees it. Inside a trace nothing may be
+ * overwritten that a tape or a graph still refers to, so a write makes a new value: concrete tensor    the
+ * innermost trace's environment maps its storage to the new value; readers look there (ms__lift), and the end
+ * of the trace writes the entry to the level below. traced tensor      its handle becomes the new value.
+ *   traced view        the new base is computed by the view operator's view_write rule and written to the
+ * base, and every other view notices by the base's version that it must be read again. Refused: forbidding
+ * writes in traces (scripts use them), and overwriting storage under version checks only (errors where the
+ * original works). */
 #include "core/mem.h"
 #include "trace/trace.h"
 
@@ -134,7 +133,8 @@ static MsTensor *root_of(MsTensor *x)
 {
     if (x->trace) return x;
     size_t size = ms_dtype_size((MsDtype)x->dtype);
-    if (x->contiguous && x->data == (char *)x->storage->data && (size_t)x->numel * size == x->storage->nbytes) return x;
+    if (x->contiguous && x->data == (char *)x->storage->data && (size_t)x->numel * size == x->storage->nbytes)
+        return x;
     int64_t n = (int64_t)(x->storage->nbytes / size), one = 1;
     MsTensor *flat = ms__tensor_view(x, 1, &n, &one, 0);
     if (flat) flat->data = x->storage->data;
@@ -184,9 +184,10 @@ static MsTensor *escaped(MsTensor *x)
 {
     while (x->trace && x->trace->closed) {
         if (!x->tv.value || x->trace->interp->binds_all || x->tv.value->ndim != x->ndim)
-            return MS_FAIL_NULL(MS_ERROR_RUNTIME,
-                                "A tensor of a %s was used after its end. Return it from the function instead.",
-                                x->trace->interp->name);
+            return MS_FAIL_NULL(
+                MS_ERROR_RUNTIME,
+                "A tensor of a %s was used after its end. Return it from the function instead.",
+                x->trace->interp->name);
         x = x->tv.value;
     }
     return x;
@@ -234,7 +235,8 @@ static MsTensor *need_concrete(MsTensor *t, const char *what)
     MsTensor *x = ms__concrete(t);
     if (!x && !ms__failed())
         MS_FAIL(MS_ERROR_RUNTIME,
-                "The %s of a tensor of shape %s was asked for inside a staged or batched function, where it has no value yet.",
+                "The %s of a tensor of shape %s was asked for inside a staged or batched function, where it "
+                "has no value yet.",
                 what, ms__shape_text(t->ndim, t->shape));
     return x;
 }
@@ -245,16 +247,20 @@ void *ms_tensor_data(MsTensor *t)
     return x ? x->data : NULL;
 }
 
-static void keep(void *ctx) { (void)ctx; } /* the memory is the caller's */
+static void keep(void *ctx)
+{
+    (void)ctx;
+} /* the memory is the caller's */
 
 static MsTensor *one_element(MsTensor *t, MsDtype dtype, void *to)
 {
     MsTensor *x = need_concrete(t, "value");
     if (!x) return NULL;
     if (x->numel != 1)
-        return MS_FAIL_NULL(MS_ERROR_VALUE,
-                            "The truth value or item of a tensor is defined for one element only, but got shape %s.",
-                            ms__shape_text(x->ndim, x->shape));
+        return MS_FAIL_NULL(
+            MS_ERROR_VALUE,
+            "The truth value or item of a tensor is defined for one element only, but got shape %s.",
+            ms__shape_text(x->ndim, x->shape));
     int64_t zero[MS_MAX_DIM] = {0}, one[MS_MAX_DIM];
     for (int d = 0; d < x->ndim; d++) one[d] = 1;
     MsTensor *y = ms_tensor_wrap(dtype, x->ndim, one, zero, to, keep, NULL);
@@ -303,7 +309,8 @@ static MsStatus write_concrete(MsTensor *x, MsTensor *v)
 
 static MsStatus write_in_trace(MsTensor *x, MsTensor *v)
 {
-    if (x->trace && x->trace->closed) return MS_FAIL(MS_ERROR_RUNTIME, "A tensor was written after its transformation ended.");
+    if (x->trace && x->trace->closed)
+        return MS_FAIL(MS_ERROR_RUNTIME, "A tensor was written after its transformation ended.");
     MS_TRY(refresh(x));
     v = fit_value(x, v);
     if (!v) return ms_error()->code;
@@ -315,7 +322,8 @@ static MsStatus write_in_trace(MsTensor *x, MsTensor *v)
     if (x->alias) {
         MsAlias *a = x->alias;
         if (!a->op->view_write)
-            return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For '%s', a write through its view is not possible here.", a->op->name);
+            return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                           "For '%s', a write through its view is not possible here.", a->op->name);
         MsTensor *base = NULL;
         MS_TRY(a->op->view_write(a->op, a->attr, a->base, v, &base));
         MS_TRY(ms_tensor_write(a->base, base));
@@ -332,7 +340,9 @@ static MsStatus write_in_trace(MsTensor *x, MsTensor *v)
 
 MsStatus ms_tensor_write(MsTensor *t, MsTensor *value)
 {
-    if (!t || !value) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_TYPE, "A write needs a tensor and a value.");
+    if (!t || !value)
+        return ms__failed() ? ms_error()->code
+                            : MS_FAIL(MS_ERROR_TYPE, "A write needs a tensor and a value.");
     int mark = ms_scope_begin();
     MsStatus st;
     if (ms__trace_top() || t->trace || value->trace) {
@@ -361,7 +371,9 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
 {
     MsAval *in_aval = aval + n_out;
     for (int i = 0; i < n_in; i++) {
-        if (!in[i]) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_TYPE, "For '%s', an input is missing.", op->name);
+        if (!in[i])
+            return ms__failed() ? ms_error()->code
+                                : MS_FAIL(MS_ERROR_TYPE, "For '%s', an input is missing.", op->name);
         in_aval[i] = ms__aval(in[i]);
     }
     int n;
@@ -428,5 +440,11 @@ static MsTensor *number(MsDtype dtype, MsDtype from, void *value)
     return NULL;
 }
 
-MsTensor *ms_tensor_scalar(MsDtype dtype, double value) { return number(dtype, MS_FLOAT64, &value); }
-MsTensor *ms_tensor_scalar_int(MsDtype dtype, int64_t value) { return number(dtype, MS_INT64, &value); }
+MsTensor *ms_tensor_scalar(MsDtype dtype, double value)
+{
+    return number(dtype, MS_FLOAT64, &value);
+}
+MsTensor *ms_tensor_scalar_int(MsDtype dtype, int64_t value)
+{
+    return number(dtype, MS_INT64, &value);
+}

@@ -1,5 +1,5 @@
-/* eval.c - the interpreter at the bottom: concrete tensors in, a kernel from the operator's ordered list, concrete
- * tensors out. Allocates nothing but the outputs. */
+/* eval.c - the interpreter at the bottom: concrete tensors in, a kernel from the operator's ordered list,
+ * concrete tensors out. Allocates nothing but the outputs. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
@@ -20,14 +20,18 @@ const MsKernel *ms__select(const MsCall *c)
 
 MsTensor *ms__out_strided(MsCall *c, int j, const int64_t *strides)
 {
-    if (!c->out[j]) c->out[j] = ms__tensor_dense(c->aval[j].dtype, c->aval[j].ndim, c->aval[j].shape, strides);
+    if (!c->out[j])
+        c->out[j] = ms__tensor_dense(c->aval[j].dtype, c->aval[j].ndim, c->aval[j].shape, strides);
     return c->out[j];
 }
 
-MsTensor *ms__out(MsCall *c, int j) { return ms__out_strided(c, j, NULL); }
+MsTensor *ms__out(MsCall *c, int j)
+{
+    return ms__out_strided(c, j, NULL);
+}
 
-static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
-                     int *n_out, MsAval *in_aval, MsAval *out_aval)
+static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
+                     MsTensor **out, int *n_out, MsAval *in_aval, MsAval *out_aval)
 {
     for (int i = 0; i < n_in; i++) {
         if (in[i])
@@ -43,7 +47,8 @@ static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *con
     return k->run(&c);
 }
 
-MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out, int *n_out)
+MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
+                  int *n_out)
 {
     MsAval few[8];
     if (n_in + cap <= 8) return eval(op, attr, n_in, in, cap, out, n_out, few, few + n_in);

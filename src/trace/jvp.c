@@ -1,21 +1,24 @@
-/* jvp.c - forward mode: a value carries its tangent. An operator's own jvp rule is used where it has one; otherwise the
- * tangent map is the transpose of the vjp rule, which is linear in the cotangent: pull the tangents back
- * through ct -> vjp(ct). So every differentiable operator has a forward mode from the day it has a reverse one. */
+/* jvp.c - forward mode: a value carries its tangent. An operator's own jvp rule is used where it has one;
+ * otherwise the tangent map is the transpose of the vjp rule, which is linear in the cotangent: pull the
+ * tangents back through ct -> vjp(ct). So every differentiable operator has a forward mode from the day it
+ * has a reverse one. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                         MsTensor **out, int *n_out);
+static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                         int cap, MsTensor **out, int *n_out);
 static const MsInterp jvp_interp = {"forward gradient", jvp_bind, false};
 
 /* out_tangent[j] of op at primal inputs `in` with outputs `out`; NULL entries are zero. */
-static MsStatus transpose_vjp(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, MsTensor *const *tangent,
-                              int n_out, MsTensor *const *out, MsTensor **out_tangent)
+static MsStatus transpose_vjp(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                              MsTensor *const *tangent, int n_out, MsTensor *const *out,
+                              MsTensor **out_tangent)
 {
-    if (!op->vjp) return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For '%s', the gradient is not defined.", op->name);
+    if (!op->vjp)
+        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For '%s', the gradient is not defined.", op->name);
     MsTensor *zero[n_out + 1], *ct[n_out + 1], *grad[n_in + 1], *y[n_in + 1], *v[n_in + 1];
     bool want[n_in + 1];
     for (int j = 0; j < n_out; j++)
@@ -69,8 +72,8 @@ static MsStatus tangents(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_i
 
 extern const MsOp ms_op_call;
 
-static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                         MsTensor **out, int *n_out)
+static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                         int cap, MsTensor **out, int *n_out)
 {
     bool own = false;
     MsTensor **primal = ms__malloc((size_t)(n_in + 1) * sizeof *primal);
@@ -106,8 +109,9 @@ MsTrace *ms_jvp_begin(int n_in, MsTensor *const *in, MsTensor *const *v, MsTenso
         if (!in[i]) return NULL;
         if (v[i] && (v[i]->ndim != in[i]->ndim ||
                      memcmp(v[i]->shape, in[i]->shape, (size_t)in[i]->ndim * sizeof in[i]->shape[0]) != 0))
-            return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'jvp', tangent %d must have the shape of its input %s, but got %s.", i,
-                                ms__shape_text(in[i]->ndim, in[i]->shape), ms__shape_text(v[i]->ndim, v[i]->shape));
+            return MS_FAIL_NULL(
+                MS_ERROR_VALUE, "For 'jvp', tangent %d must have the shape of its input %s, but got %s.", i,
+                ms__shape_text(in[i]->ndim, in[i]->shape), ms__shape_text(v[i]->ndim, v[i]->shape));
     }
     MsTrace *t = ms__trace_new(&jvp_interp);
     if (!t) return NULL;
@@ -144,7 +148,10 @@ MsStatus ms_jvp_value(MsTrace *t, MsTensor *y, MsTensor **value, MsTensor **tang
     return *value && *tangent ? MS_OK : ms_error()->code;
 }
 
-static MsTensor *lower(MsTrace *t, MsTensor *y) { return y->trace == t ? y->tv.value : y; }
+static MsTensor *lower(MsTrace *t, MsTensor *y)
+{
+    return y->trace == t ? y->tv.value : y;
+}
 
 MsStatus ms_jvp_end(MsTrace *t)
 {

@@ -1,6 +1,6 @@
-/* stage.c - staging: operators become nodes of a graph and nothing is computed. Every call is taken, also one on
- * constants, so that the graph is the whole function. Tensors of outside are captured by reference: the graph
- * reads what they hold when it runs, and those written become further outputs. Numbers of the program
+/* stage.c - staging: operators become nodes of a graph and nothing is computed. Every call is taken, also one
+ * on constants, so that the graph is the whole function. Tensors of outside are captured by reference: the
+ * graph reads what they hold when it runs, and those written become further outputs. Numbers of the program
  * become `full` nodes, so that they fold and fuse. Captured values get ids as they are met; the end renumbers
  * them behind the arguments. */
 #include "core/mem.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                           MsTensor **out, int *n_out);
+static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                           int cap, MsTensor **out, int *n_out);
 static const MsInterp stage_interp = {"staged function", stage_bind, true};
 
 extern const MsOp ms_op_call, ms_op_full, ms_op_full_int;
@@ -29,8 +29,8 @@ static bool room(MsTrace *t)
 static bool same_value(const MsTensor *a, const MsTensor *b)
 {
     if (a == b) return true;
-    return a->storage && a->storage == b->storage && a->data == b->data && a->ndim == b->ndim && a->dtype == b->dtype &&
-           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0 &&
+    return a->storage && a->storage == b->storage && a->data == b->data && a->ndim == b->ndim &&
+           a->dtype == b->dtype && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof a->shape[0]) == 0 &&
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof a->strides[0]) == 0;
 }
 
@@ -42,7 +42,8 @@ static int32_t literal(MsTrace *t, MsTensor *x)
     if (exact) attr[1].kind = MS_ATTR_INT;
     MsStatus st = exact ? ms_tensor_item_int(x, &attr[1].i) : ms_tensor_item(x, &attr[1].f);
     MsAval a = ms__aval(x);
-    return st == MS_OK ? ms__graph_add(t->graph, exact ? &ms_op_full_int : &ms_op_full, attr, 0, NULL, 1, &a) : -1;
+    return st == MS_OK ? ms__graph_add(t->graph, exact ? &ms_op_full_int : &ms_op_full, attr, 0, NULL, 1, &a)
+                       : -1;
 }
 
 /* The value id of x: its own, or of the captured value that it is. */
@@ -66,8 +67,8 @@ static int32_t id_of(MsTrace *t, MsTensor *x)
     return id;
 }
 
-static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                           MsTensor **out, int *n_out)
+static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                           int cap, MsTensor **out, int *n_out)
 {
     if (op == &ms_op_call) { /* nested graphs are inlined */
         *n_out = attr[0].g->n_out;
@@ -140,7 +141,10 @@ MsTrace *ms_stage_begin(int n_in, MsTensor *const *in, MsTensor **x)
     return t;
 }
 
-void ms_stage_cancel(MsTrace *t) { ms__trace_close(t); }
+void ms_stage_cancel(MsTrace *t)
+{
+    ms__trace_close(t);
+}
 
 /* ---- the end: inputs first, then nodes ---- */
 
@@ -167,7 +171,9 @@ static MsStatus finish(MsTrace *t, int n_out, MsTensor *const *y, MsGraph *g, in
     int n = 0;
     for (int j = 0; j < n_out; j++) {
         MsTensor *v = y[j] ? ms__lift(t, y[j]) : NULL;
-        if (!v) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_TYPE, "For 'jit', output %d is missing.", j);
+        if (!v)
+            return ms__failed() ? ms_error()->code
+                                : MS_FAIL(MS_ERROR_TYPE, "For 'jit', output %d is missing.", j);
         if ((out[n++] = id_of(t, v)) < 0) return MS_ERROR_MEMORY;
     }
     int32_t root[t->n_env + 1];

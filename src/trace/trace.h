@@ -11,10 +11,10 @@
 
 typedef struct MsInterp {
     const char *name;
-    /* Applies op to values of which at least one belongs to the trace (or the trace stages everything). in[] are
-     * lifted: of this trace, or of a level below (constants). Fills out with references in the scope. */
-    MsStatus (*bind)(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
-                     int cap, MsTensor **out, int *n_out);
+    /* Applies op to values of which at least one belongs to the trace (or the trace stages everything). in[]
+     * are lifted: of this trace, or of a level below (constants). Fills out with references in the scope. */
+    MsStatus (*bind)(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
+                     MsTensor **out, int *n_out);
     bool binds_all; /* staging: takes every call, also without own inputs */
 } MsInterp;
 
@@ -33,11 +33,11 @@ struct MsTrace {
     MsTrace *below;
     MsEnvEntry *env;
     int n_env, cap_env;
-    MsGraph *graph;   /* vjp: the tape; stage: the graph so far. Values that no node defines are constants */
-    MsTensor **vals;  /* vjp: primal by value id, retained. stage: captured value by id, else NULL */
+    MsGraph *graph;  /* vjp: the tape; stage: the graph so far. Values that no node defines are constants */
+    MsTensor **vals; /* vjp: primal by value id, retained. stage: captured value by id, else NULL */
     int cap_vals;
-    int n_x, n_w;     /* inputs, weights; their value ids come first */
-    int64_t size;     /* vmap: batch size */
+    int n_x, n_w; /* inputs, weights; their value ids come first */
+    int64_t size; /* vmap: batch size */
 };
 
 /* Applies an operator; the one intercept point. out has room for the outputs (n_out_cap); *n_out is set. */
@@ -47,8 +47,8 @@ MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *
 MsTensor *ms_bind1(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in);
 
 /* Concrete evaluation: picks a kernel and runs it. */
-MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                  MsTensor **out, int *n_out);
+MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
+                  int *n_out);
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
 
@@ -85,8 +85,8 @@ MsTensor *ms__fit(MsTensor *g, MsTensor *x);
 MsTensor *ms__zeros_like(MsTensor *x);
 /* ms_stage_begin for inputs of which only shape and dtype exist. */
 MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
-/* control.c: applies a control operator by running its sub-graphs through ms_bind; *done = false when a value that
- * decides is not concrete. */
+/* control.c: applies a control operator by running its sub-graphs through ms_bind; *done = false when a value
+ * that decides is not concrete. */
 MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, MsTensor **out,
                             int *n_out, bool *done);
 /* control.c: vjp rules of call and of the other control operators. */

@@ -1,15 +1,16 @@
-/* vjp.c - reverse mode. The tape is a graph (graph/ir.h) with the primal of every value beside it; constants are values
- * that no node defines. Pulling cotangents back walks it in reverse and calls the operators' vjp rules, which
- * bind below the trace: when that is another trace, the derivative is differentiated, batched or staged in turn.
- * Refused: closures per node as in most eager frameworks; rules as data can be printed, replayed and swept. */
+/* vjp.c - reverse mode. The tape is a graph (graph/ir.h) with the primal of every value beside it; constants
+ * are values that no node defines. Pulling cotangents back walks it in reverse and calls the operators' vjp
+ * rules, which bind below the trace: when that is another trace, the derivative is differentiated, batched or
+ * staged in turn. Refused: closures per node as in most eager frameworks; rules as data can be printed,
+ * replayed and swept. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                         MsTensor **out, int *n_out);
+static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                         int cap, MsTensor **out, int *n_out);
 static const MsInterp vjp_interp = {"gradient", vjp_bind, false};
 
 MsTensor *ms__zeros_like(MsTensor *x)
@@ -17,7 +18,10 @@ MsTensor *ms__zeros_like(MsTensor *x)
     return ms_full((MsInts){x->ndim, x->shape}, 0.0, (MsDtype)x->dtype);
 }
 
-static MsTensor *ones_like(MsTensor *x) { return ms_full((MsInts){x->ndim, x->shape}, 1.0, (MsDtype)x->dtype); }
+static MsTensor *ones_like(MsTensor *x)
+{
+    return ms_full((MsInts){x->ndim, x->shape}, 1.0, (MsDtype)x->dtype);
+}
 
 MsTensor *ms__fit(MsTensor *g, MsTensor *x)
 {
@@ -62,10 +66,10 @@ static MsTensor *twin(MsTrace *t, MsTensor *x)
     return id < 0 ? NULL : ms__tensor_traced(t, &a, x, NULL, id);
 }
 
-/* Records a node whose primal inputs and outputs are given and makes its outputs traced. n_out values are on the
- * tape, the first n_result of them are handed out. */
-static MsStatus record(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int n_out,
-                       int n_result, MsTensor **out)
+/* Records a node whose primal inputs and outputs are given and makes its outputs traced. n_out values are on
+ * the tape, the first n_result of them are handed out. */
+static MsStatus record(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                       int n_out, int n_result, MsTensor **out)
 {
     int32_t few_id[16], *id = few_id;
     MsAval few_aval[8], *aval = few_aval;
@@ -98,9 +102,10 @@ done:
 
 extern const MsOp ms_op_call;
 
-/* A call of a graph: runs the forward half of its linearisation and keeps the residuals as further outputs. */
-static MsStatus bind_call(MsTrace *t, const MsAttr *attr, int n_in, MsTensor *const *in, MsTensor *const *primal,
-                          MsTensor **out, int *n_out)
+/* A call of a graph: runs the forward half of its linearisation and keeps the residuals as further outputs.
+ */
+static MsStatus bind_call(MsTrace *t, const MsAttr *attr, int n_in, MsTensor *const *in,
+                          MsTensor *const *primal, MsTensor **out, int *n_out)
 {
     MsGraph *g = attr[0].g, *fwd, *bwd;
     MS_TRY(ms__graph_linearize(g, &fwd, &bwd));
@@ -117,8 +122,8 @@ static MsStatus bind_call(MsTrace *t, const MsAttr *attr, int n_in, MsTensor *co
     return st;
 }
 
-static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                         MsTensor **out, int *n_out)
+static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                         int cap, MsTensor **out, int *n_out)
 {
     MsTensor *few[16], **primal = few;
     if (n_in > 16 && !(primal = ms__malloc((size_t)n_in * sizeof *primal))) return MS_ERROR_MEMORY;
@@ -140,7 +145,8 @@ static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_i
         if (done || st != MS_OK) goto end;
     }
     st = ms_bind(op, attr, n_in, primal, cap, out, n_out);
-    if (st == MS_OK && own && !(op->flags & MS_OP_NO_GRAD)) st = record(t, op, attr, n_in, in, *n_out, *n_out, out);
+    if (st == MS_OK && own && !(op->flags & MS_OP_NO_GRAD))
+        st = record(t, op, attr, n_in, in, *n_out, *n_out, out);
 end:
     if (primal != few) free(primal);
     return st;
@@ -228,13 +234,17 @@ static MsStatus seed(MsTrace *t, int n_out, MsTensor *const *y, MsTensor *const 
 {
     for (int j = 0; j < n_out; j++) {
         MsTensor *v = y[j] ? ms__lift(t, y[j]) : NULL;
-        if (!v) return ms__failed() ? ms_error()->code : MS_FAIL(MS_ERROR_TYPE, "For 'grad', output %d is missing.", j);
+        if (!v)
+            return ms__failed() ? ms_error()->code
+                                : MS_FAIL(MS_ERROR_TYPE, "For 'grad', output %d is missing.", j);
         if (v->trace != t) continue; /* does not depend on the inputs */
         MsTrace *saved = ms__trace_suspend(t);
         MsTensor *g = cts && cts[j] ? cts[j] : ones_like(v->tv.value);
         MsStatus st = MS_OK;
-        if (g && (g->ndim != v->ndim || memcmp(g->shape, v->shape, (size_t)v->ndim * sizeof v->shape[0]) != 0))
-            st = MS_FAIL(MS_ERROR_VALUE, "For 'vjp', the cotangent of output %d must have shape %s, but got %s.", j,
+        if (g &&
+            (g->ndim != v->ndim || memcmp(g->shape, v->shape, (size_t)v->ndim * sizeof v->shape[0]) != 0))
+            st = MS_FAIL(MS_ERROR_VALUE,
+                         "For 'vjp', the cotangent of output %d must have shape %s, but got %s.", j,
                          ms__shape_text(v->ndim, v->shape), ms__shape_text(g->ndim, g->shape));
         if (st == MS_OK) g = ms__fit(g, v);
         if (st == MS_OK) st = g ? accumulate(&ct[v->tv.id], g) : ms_error()->code;
@@ -279,7 +289,10 @@ MsStatus ms_vjp_grad(MsTrace *t, int n_out, MsTensor *const *y, MsTensor *const 
     return st;
 }
 
-static MsTensor *lower(MsTrace *t, MsTensor *y) { return y->trace == t ? y->tv.value : y; }
+static MsTensor *lower(MsTrace *t, MsTensor *y)
+{
+    return y->trace == t ? y->tv.value : y;
+}
 
 MsTensor *ms_vjp_value(MsTrace *t, MsTensor *y)
 {

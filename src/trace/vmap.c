@@ -1,14 +1,14 @@
-/* vmap.c - batching: a value hides one axis of the tensor it stands for. Elementwise operators are batched by aligning
- * that axis to the front, others by their batch rule, and what has no rule by a loop over the examples, so that
- * every operator can be batched and rules are only a matter of speed. */
+/* vmap.c - batching: a value hides one axis of the tensor it stands for. Elementwise operators are batched by
+ * aligning that axis to the front, others by their batch rule, and what has no rule by a loop over the
+ * examples, so that every operator can be batched and rules are only a matter of speed. */
 #include "core/mem.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                          MsTensor **out, int *n_out);
+static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                          int cap, MsTensor **out, int *n_out);
 static const MsInterp vmap_interp = {"batched function", vmap_bind, false};
 
 /* Moves axis `from` to the front. */
@@ -45,7 +45,8 @@ static MsStatus batch_elementwise(MsBatch *c)
             if (nd > rank) rank = nd;
         }
     if (rank + 1 > MS_MAX_DIM)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', batching needs more than %d dimensions.", c->op->name, MS_MAX_DIM);
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', batching needs more than %d dimensions.", c->op->name,
+                       MS_MAX_DIM);
     MsTensor *x[c->n_in + 1];
     for (int i = 0; i < c->n_in; i++) {
         x[i] = c->in[i];
@@ -66,9 +67,11 @@ static MsStatus batch_elementwise(MsBatch *c)
 static MsStatus batch_loop(MsBatch *c)
 {
     if (c->size == 0)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', an empty batch cannot be run one example at a time.", c->op->name);
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', an empty batch cannot be run one example at a time.",
+                       c->op->name);
     size_t n = (size_t)c->size;
-    MsTensor **part = ms__malloc(n * (size_t)c->n_out * sizeof *part), **one = ms__malloc((size_t)c->n_out * sizeof *one);
+    MsTensor **part = ms__malloc(n * (size_t)c->n_out * sizeof *part),
+             **one = ms__malloc((size_t)c->n_out * sizeof *one);
     MsTensor *x[c->n_in + 1];
     MsStatus st = part && one ? MS_OK : MS_ERROR_MEMORY;
     for (int64_t k = 0; k < c->size && st == MS_OK; k++) {
@@ -80,7 +83,8 @@ static MsStatus batch_loop(MsBatch *c)
         for (int j = 0; j < c->n_out && st == MS_OK; j++) {
             int64_t shape[MS_MAX_DIM] = {1};
             if (one[j]->ndim + 1 > MS_MAX_DIM) {
-                st = MS_FAIL(MS_ERROR_VALUE, "For '%s', batching needs more than %d dimensions.", c->op->name, MS_MAX_DIM);
+                st = MS_FAIL(MS_ERROR_VALUE, "For '%s', batching needs more than %d dimensions.", c->op->name,
+                             MS_MAX_DIM);
                 break;
             }
             memcpy(shape + 1, one[j]->shape, (size_t)one[j]->ndim * sizeof shape[0]);
@@ -99,7 +103,8 @@ static MsStatus batch_loop(MsBatch *c)
 }
 
 /* How many outputs: the shape rule over one example's shapes. */
-static MsStatus count_outputs(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, int *n_out)
+static MsStatus count_outputs(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
+                              int *n_out)
 {
     MsAval *a = ms__malloc((size_t)(n_in + cap + 1) * sizeof *a);
     if (!a) return MS_ERROR_MEMORY;
@@ -116,8 +121,8 @@ static MsStatus count_outputs(const MsOp *op, const MsAttr *attr, int n_in, MsTe
 
 extern const MsOp ms_op_call;
 
-static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
-                          MsTensor **out, int *n_out)
+static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
+                          int cap, MsTensor **out, int *n_out)
 {
     MsTensor *x[n_in + 1];
     int axis[n_in + 1];
@@ -166,10 +171,12 @@ MsTrace *ms_vmap_begin(int n_in, MsTensor *const *in, const int *axis, MsTensor 
         if (!in[i]) return NULL;
         if (axis[i] == -1) continue;
         if (axis[i] < 0 || axis[i] >= in[i]->ndim)
-            return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'vmap', the axis of input %d must be in [0, %d), but got %d.", i,
+            return MS_FAIL_NULL(MS_ERROR_VALUE,
+                                "For 'vmap', the axis of input %d must be in [0, %d), but got %d.", i,
                                 in[i]->ndim, axis[i]);
         if (size >= 0 && in[i]->shape[axis[i]] != size)
-            return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'vmap', the batch sizes must be equal, but got %lld and %lld.",
+            return MS_FAIL_NULL(MS_ERROR_VALUE,
+                                "For 'vmap', the batch sizes must be equal, but got %lld and %lld.",
                                 (long long)size, (long long)in[i]->shape[axis[i]]);
         size = in[i]->shape[axis[i]];
     }
@@ -210,7 +217,8 @@ MsTensor *ms_vmap_value(MsTrace *t, MsTensor *y, int axis)
         v = NULL;
     }
     if (v && (axis < -v->ndim || axis >= v->ndim)) {
-        MS_FAIL(MS_ERROR_VALUE, "For 'vmap', the output axis must be in [%d, %d), but got %d.", -v->ndim, v->ndim, axis);
+        MS_FAIL(MS_ERROR_VALUE, "For 'vmap', the output axis must be in [%d, %d), but got %d.", -v->ndim,
+                v->ndim, axis);
         v = NULL;
     }
     if (v) {
@@ -233,7 +241,8 @@ MsTensor *ms_vmap_value(MsTrace *t, MsTensor *y, int axis)
 static MsTensor *lower(MsTrace *t, MsTensor *y)
 {
     if (y->trace == t)
-        return MS_FAIL_NULL(MS_ERROR_RUNTIME, "A batched value was written into a tensor from outside of 'vmap'.");
+        return MS_FAIL_NULL(MS_ERROR_RUNTIME,
+                            "A batched value was written into a tensor from outside of 'vmap'.");
     return y;
 }
 
