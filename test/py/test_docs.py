@@ -1,0 +1,20 @@
+"""The literate page is a program: extract, compile, run, compare with the output that it shows."""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / 'docs' / 'core-in-30-minutes.md'
+
+
+@pytest.mark.skipif(shutil.which('cc') is None, reason='no C compiler')
+def test_core_in_30_minutes(tmp_path):
+    source, program = tmp_path / 'core_mini.c', tmp_path / 'core_mini'
+    subprocess.run([sys.executable, ROOT / 'tool' / 'extract.py', PAGE, source], check=True)
+    subprocess.run(['cc', '-Wall', '-Wextra', '-Werror', '-o', program, source, '-lm'], check=True)
+    shown = re.search(r'^```text\n(.*?)^```', PAGE.read_text(), re.M | re.S).group(1)
+    assert subprocess.run([program], check=True, capture_output=True, text=True).stdout == shown
