@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 /* control.c - control operators as interpreters meet them.
  *
  * With a concrete condition a control operator is just what it does: pick a branch, loop, and apply
@@ -6,6 +7,7 @@
  * gradient is vjp_call. Refused: separate derivative rules for cond, while and scan; recomputing forward
  * costs time in that one case and makes any order work. */
 #include "core/mem.h"
+#include "op/view.h"
 #include "trace/trace.h"
 
 #include <pthread.h>
@@ -414,7 +416,8 @@ static MsStatus linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd)
 
 MsStatus ms__graph_linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* two threads may meet one graph */
+    /* two threads may meet one graph; a graph may hold loops whose graphs are linearised in turn */
+    static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
     pthread_mutex_lock(&lock);
     MsStatus st = linearize(g, fwd, bwd);
     pthread_mutex_unlock(&lock);

@@ -3,6 +3,7 @@
  * tangents back through ct -> vjp(ct). So every differentiable operator has a forward mode from the day it
  * has a reverse one. */
 #include "core/mem.h"
+#include "op/view.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>

@@ -82,7 +82,6 @@ MS_API_EXPORT MsTensor *ms__concrete(MsTensor *x);
 
 /* Brings a cotangent to the shape and dtype of x (sum over broadcast axes, cast). */
 MsTensor *ms__fit(MsTensor *g, MsTensor *x);
-MsTensor *ms__zeros_like(MsTensor *x);
 /* ms_stage_begin for inputs of which only shape and dtype exist. */
 MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
 /* control.c: applies a control operator by running its sub-graphs through ms_bind; *done = false when a value

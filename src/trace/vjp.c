@@ -4,6 +4,7 @@
  * staged in turn. Refused: closures per node as in most eager frameworks; rules as data can be printed,
  * replayed and swept. */
 #include "core/mem.h"
+#include "op/view.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -12,11 +13,6 @@
 static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
                          int cap, MsTensor **out, int *n_out);
 static const MsInterp vjp_interp = {"gradient", vjp_bind, false};
-
-MsTensor *ms__zeros_like(MsTensor *x)
-{
-    return ms_full((MsInts){x->ndim, x->shape}, 0.0, (MsDtype)x->dtype);
-}
 
 static MsTensor *ones_like(MsTensor *x)
 {
