@@ -91,10 +91,8 @@ MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTens
 /* control.c: vjp rules of call and of the other control operators. */
 MsStatus ms__call_vjp(MsVjp *c);
 MsStatus ms__control_vjp(MsVjp *c);
-/* exec/run.c: runs g on concrete inputs (all n_in of them) and gives all n_out outputs. */
+/* exec/run.c, see exec/exec.h. */
 MsStatus ms__graph_run(MsGraph *g, MsTensor *const *in, MsTensor **out);
-/* The same for a call from outside: arguments only; results only, written captures are updated in place. */
-MsStatus ms__graph_run_call(MsGraph *g, MsTensor *const *args, MsTensor **results);
 /* control.c: the pair of graphs that computes g and its vjp; cached on g. fwd: inputs -> outputs, residuals;
  * bwd: residuals, cotangents of the outputs -> cotangents of the inputs. */
 MsStatus ms__graph_linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd);
