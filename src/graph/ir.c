@@ -82,7 +82,6 @@ void ms_graph_unref(MsGraph *g)
     if (g->plan) g->plan_free(g->plan);
     ms_graph_unref(g->vjp);
     ms_graph_unref(g->bwd);
-    ms_graph_unref(g->pure);
     while (g->arena) {
         MsArena *a = g->arena;
         g->arena = a->next;

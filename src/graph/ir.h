@@ -33,7 +33,7 @@ struct MsGraph {
     char *name;
     MsPlan *plan; /* compiled form, or NULL */
     void (*plan_free)(MsPlan *);
-    struct MsGraph *vjp, *bwd, *pure; /* cached forward and backward halves, see trace/control.c */
+    struct MsGraph *vjp, *bwd; /* cached forward and backward halves, see trace/control.c */
     struct MsArena *arena;     /* node attrs and input lists live here */
 };
 

@@ -21,10 +21,7 @@ static MsStatus apply(MsGraph *g, int n, MsTensor *const *in, MsTensor **out)
 {
     bool traced = ms__trace_top() != NULL;
     for (int i = 0; i < n; i++) traced |= in[i]->trace != NULL;
-    if (!traced) {
-        for (int j = 0; j < g->n_out; j++) out[j] = NULL;
-        return ms__graph_run(g, in, out);
-    }
+    if (!traced) return ms__graph_run(g, in, out);
     MsAttr a = {.kind = MS_ATTR_GRAPH};
     a.g = g;
     int n_out;
@@ -430,31 +427,6 @@ MsStatus ms__graph_linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd)
 
 /* ---- calling a graph ---- */
 
-/* g as a function of all its inputs with all its outputs: nothing captured, nothing written. Cached. */
-static MsGraph *pure_of(MsGraph *g)
-{
-    if (!g->captured) return g;
-    if (g->pure) return g->pure;
-    MsGraph *p = ms__graph_new();
-    bool *keep = ms__malloc((size_t)g->n_node + 1);
-    int32_t *map = ms__calloc((size_t)g->n_val + 1, sizeof *map), *out = ms__calloc((size_t)g->n_out + 1, sizeof *out);
-    bool ok = p && keep && map && out;
-    for (int i = 0; i < g->n_in && ok; i++) ok = (map[i] = ms__graph_input(p, &g->val[i])) >= 0;
-    for (int k = 0; k < g->n_node && ok; k++) keep[k] = g->node[k].op != NULL;
-    ok = ok && copy_kept(g, keep, p, map) == MS_OK;
-    for (int j = 0; j < g->n_out && ok; j++) out[j] = map[g->out[j]];
-    ok = ok && ms__graph_set_out(p, g->n_out, out) == MS_OK;
-    free(keep);
-    free(map);
-    free(out);
-    if (!ok) {
-        ms_graph_unref(p);
-        return NULL;
-    }
-    p->n_arg = p->n_in;
-    return g->pure = p;
-}
-
 MsStatus ms_graph_call(MsGraph *g, int n_in, MsTensor *const *in, MsTensor **out)
 {
     if (n_in != g->n_arg)
@@ -468,19 +440,12 @@ MsStatus ms_graph_call(MsGraph *g, int n_in, MsTensor *const *in, MsTensor **out
     }
     int n_captured = g->n_in - g->n_arg;
     for (int k = 0; k < n_captured && !traced; k++) traced |= g->captured[k]->trace != NULL;
-    if (!traced) {
-        for (int j = 0; j < g->n_result; j++) out[j] = NULL;
-        return ms__graph_run(g, in, out);
-    }
-    pthread_mutex_lock(&lock);
-    MsGraph *pure = pure_of(g);
-    pthread_mutex_unlock(&lock);
-    if (!pure) return ms_error()->code;
+    if (!traced) return ms__graph_run_call(g, in, out);
     MsTensor **x = ms__malloc((size_t)(g->n_in + g->n_out + 1) * sizeof *x), **y = x ? x + g->n_in : NULL;
     if (!x) return MS_ERROR_MEMORY;
     for (int i = 0; i < g->n_in; i++) x[i] = i < n_in ? in[i] : g->captured[i - n_in];
     MsAttr a = {.kind = MS_ATTR_GRAPH};
-    a.g = pure;
+    a.g = g;
     int n, mark = ms_scope_begin();
     MsStatus st = ms_bind(&ms_op_call, &a, g->n_in, x, g->n_out, y, &n);
     for (int k = 0; k < g->n_out - g->n_result && st == MS_OK; k++)

@@ -93,6 +93,7 @@ MsStatus ms__call_vjp(MsVjp *c);
 MsStatus ms__control_vjp(MsVjp *c);
 /* exec/run.c, see exec/exec.h. */
 MsStatus ms__graph_run(MsGraph *g, MsTensor *const *in, MsTensor **out);
+MsStatus ms__graph_run_call(MsGraph *g, MsTensor *const *arg, MsTensor **result);
 /* control.c: the pair of graphs that computes g and its vjp; cached on g. fwd: inputs -> outputs, residuals;
  * bwd: residuals, cotangents of the outputs -> cotangents of the inputs. */
 MsStatus ms__graph_linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd);
