@@ -360,7 +360,6 @@ static MsStatus make_steps(Planner *pl, const MsRecord *r)
             .run = r->kernel[k]->run,
             .call = {n->op, n->attr, n->n_in, n->n_out, in, out, &g->val[n->out]},
             .preset = preset,
-            .node = k,
         };
     }
     return MS_OK;
@@ -417,6 +416,7 @@ MsInstance *ms__plan(const MsGraph *g, bool call, const MsRecord *r, MsTensor *c
 
 void ms__instance_free(MsInstance *p)
 {
+    if (ms__profiling()) ms__profile_print(p);
     for (int i = 0; i < p->n_patch; i++) p->patch[i].t->storage = NULL; /* borrowed from the last run */
     for (int v = 0; v < p->n_val && p->handle; v++) ms_tensor_unref(p->handle[v]);
     ms__storage_unref(p->arena);

@@ -22,7 +22,7 @@ typedef struct MsPlanned {
     MsStatus (*run)(MsCall *c);
     MsCall call; /* call.out starts as `preset` and is put back when a kernel returns its own tensor */
     MsTensor **preset;
-    int32_t node;
+    int64_t ns; /* profile: time of all runs */
 } MsPlanned;
 
 /* A handle whose memory is given anew for every run. */
@@ -62,6 +62,7 @@ typedef struct MsInstance {
     MsTensor **handle; /* by value, NULL where no step needs one; owned */
     MsPlanned *step;
     int n_step;
+    int64_t runs; /* profile */
     MsPatch *patch;
     int n_patch;
     MsInput *input; /* n_in */
@@ -76,5 +77,10 @@ typedef struct MsInstance {
 /* Makes an instance from a record with the inputs of its run. NULL and an error when memory is refused. */
 MsInstance *ms__plan(const MsGraph *g, bool call, const MsRecord *r, MsTensor *const *in);
 void ms__instance_free(MsInstance *p);
+
+/* profile.c */
+bool ms__profiling(void);
+int64_t ms__now(void); /* nanoseconds */
+void ms__profile_print(const MsInstance *p);
 
 #endif

@@ -384,18 +384,32 @@ static MsStatus fetch_outputs(MsPlanned *s)
     return st;
 }
 
+static MsStatus run_step(MsPlanned *s)
+{
+    MsStatus st = s->run(&s->call);
+    bool moved = false;
+    for (int j = 0; j < s->call.n_out; j++) moved |= s->call.out[j] != s->preset[j];
+    if (__builtin_expect(!moved, 1)) return st;
+    if (st == MS_OK) return fetch_outputs(s);
+    for (int j = 0; j < s->call.n_out; j++) s->call.out[j] = s->preset[j];
+    return st;
+}
+
 static MsStatus run_steps(MsInstance *p)
 {
-    for (MsPlanned *s = p->step, *end = s + p->n_step; s < end; s++) {
-        MsStatus st = s->run(&s->call);
-        bool moved = false;
-        for (int j = 0; j < s->call.n_out; j++) moved |= s->call.out[j] != s->preset[j];
-        if (__builtin_expect(st != MS_OK, 0)) {
-            for (int j = 0; j < s->call.n_out; j++) s->call.out[j] = s->preset[j];
-            return st;
-        }
-        if (__builtin_expect(moved, 0)) MS_TRY(fetch_outputs(s));
+    MsPlanned *s = p->step, *end = s + p->n_step;
+    if (!ms__profiling()) {
+        for (; s < end; s++) MS_TRY(run_step(s));
+        return MS_OK;
     }
+    int64_t from = ms__now();
+    for (; s < end; s++) {
+        MS_TRY(run_step(s));
+        int64_t now = ms__now();
+        s->ns += now - from;
+        from = now;
+    }
+    p->runs++;
     return MS_OK;
 }
 
