@@ -1,0 +1,394 @@
+"""What rewritten functions call (as ``ms__rt``): control flow that looks at its test when it runs.
+
+A plain value takes Python's way. A tensor, while a function is being staged, takes ``control``'s, which stages the
+parts as graphs. ``call`` gives the rewritten form of a user's function, method or callable object; functions of this
+package, of the standard library and of numpy are called as they are.
+"""
+import functools
+import operator
+import sys
+import sysconfig
+import threading
+import types
+import weakref
+
+from . import rewrite, source
+
+BREAK = type("Break", (), {"__slots__": (), "__repr__": lambda s: "BREAK"})()
+UNDEFINED = type("Undefined", (), {"__slots__": (), "__repr__": lambda s: "UNDEFINED"})()
+
+
+class Return:
+    """A loop's body returned from the function."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Mixed:
+    """A signal that tensors decide: the loop was left by break (brk), or by return with value (ret)."""
+
+    __slots__ = ("brk", "ret", "value")
+
+    def __init__(self, brk, ret, value):
+        self.brk, self.ret, self.value = brk, ret, value
+
+
+class Unstageable(RuntimeError):
+    """Something that a graph cannot hold; the function runs eagerly unless fullgraph=True."""
+
+
+class _State(threading.local):
+    session = None  # what is being staged by this thread (cache.Session), or None
+
+
+state = _State()
+tensor_type = ()  # set by front: instances of it are tensors
+
+
+def traced(x):
+    return state.session is not None and isinstance(x, tensor_type)
+
+
+def _control():
+    from . import control  # only tensor-dependent control flow needs it
+    return control
+
+
+# ---- names ----
+
+def cells(*functions):
+    """The variables that generated functions share, by name."""
+    found, todo, seen = {}, [f for f in functions if f is not None], set()
+    while todo:
+        f = todo.pop()
+        if f in seen:
+            continue
+        seen.add(f)
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            if not name.startswith("ms__"):
+                found.setdefault(name, cell)
+                continue
+            try:
+                inner = cell.cell_contents
+            except ValueError:
+                continue
+            if isinstance(inner, types.FunctionType):
+                todo.append(inner)
+    return found
+
+
+def get(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return UNDEFINED
+
+
+def put(cell, value):
+    if value is not UNDEFINED:
+        cell.cell_contents = value
+    elif get(cell) is not UNDEFINED:
+        del cell.cell_contents
+
+
+def _unbound(error, names):
+    """A name without a value is an UnboundLocalError in the original, where it is no variable of a closure."""
+    name = getattr(error, "name", None) or str(error).partition("'")[2].partition("'")[0]
+    if type(error) is not NameError or "free variable" not in str(error) or name not in names:
+        return error
+    session = state.session
+    why = session.lost.get(name) if session is not None else None
+    text = f"cannot access local variable '{name}' where it is not associated with a value"
+    if why:
+        session.unstageable = True
+        text += f": {why}"
+    return UnboundLocalError(text)
+
+
+# ---- statements ----
+
+def if_(test, then, other, names, line, tail):
+    if traced(test):
+        return _control().cond(test, then, other, names, line, tail)
+    try:
+        if test:
+            return then()
+        return other() if other is not None else None
+    except NameError as e:
+        new = _unbound(e, names)
+        if new is e:
+            raise
+        raise new.with_traceback(e.__traceback__) from None
+
+
+def while_(test, body, names, line):
+    try:
+        while True:
+            t = test()
+            if traced(t):
+                return _control().while_(test, body, names, line)
+            if not t:
+                return None
+            signal = body()
+            if signal is not None:
+                if type(signal) is Mixed:
+                    return _control().while_(test, body, names, line, signal)
+                return signal
+    except NameError as e:
+        new = _unbound(e, names)
+        if new is e:
+            raise
+        raise new.with_traceback(e.__traceback__) from None
+
+
+def for_(iterable, body, names, targets, line):
+    if type(iterable) is TracedRange:
+        return _control().for_range(iterable, body, names, targets, line)
+    if traced(iterable):
+        return _control().for_tensor(iterable, body, names, targets, line)
+    try:
+        items = iter(iterable)
+        for item in items:
+            signal = body(item)
+            if signal is not None:
+                if type(signal) is Mixed:
+                    return _control().for_rest(items, body, names, line, signal)
+                return signal
+        return None
+    except NameError as e:
+        new = _unbound(e, names)
+        if new is e:
+            raise
+        raise new.with_traceback(e.__traceback__) from None
+
+
+def completed(signal):
+    """Whether a loop ran to its end: the test of its else part."""
+    if type(signal) is Mixed:
+        return _control().completed(signal)
+    return signal is None
+
+
+def after(signal, rest, names, line, tail):
+    """What follows a loop that may have returned."""
+    if type(signal) is Return:
+        return signal if tail == "loop" else signal.value
+    if type(signal) is Mixed:
+        leave = Return(signal.value) if tail == "loop" else signal.value
+        if signal.ret is not False:
+            return if_(signal.ret, lambda: leave, rest, names, line, tail)
+    return rest() if rest is not None else None
+
+
+def returned(signal):
+    if type(signal) is Mixed and signal.ret is not False:
+        raise Unstageable("A loop inside try, with or match returns where a tensor decides")
+    return type(signal) is Return
+
+
+def value(signal):
+    return signal.value
+
+
+def plain_test(test, line):
+    if traced(test):
+        raise Unstageable(f"Line {line}: a tensor decides about return, break or continue inside try, with or match")
+    return test
+
+
+def assert_(test, message, line):
+    if traced(test):
+        return _control().check(test, message, line)
+    if not test and __debug__:
+        raise AssertionError() if message is None else AssertionError(message())
+    return None
+
+
+# ---- expressions ----
+
+def and_(value, *rest):
+    for k, thunk in enumerate(rest):
+        if traced(value):
+            return _control().and_(value, rest[k:])
+        if not value:
+            return value
+        value = thunk()
+    return value
+
+
+def or_(value, *rest):
+    for k, thunk in enumerate(rest):
+        if traced(value):
+            return _control().or_(value, rest[k:])
+        if value:
+            return value
+        value = thunk()
+    return value
+
+
+def not_(value):
+    if traced(value):
+        return _control().not_(value)
+    return not value
+
+
+def ifexp(test, then, other, line):
+    if traced(test):
+        return _control().cond(test, then, other, (), line, "expression")
+    return then() if test else other()
+
+
+_COMPARE = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
+            "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
+            "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b}
+
+
+def chain(ops, left, right, *rest):
+    """left op right op ...: every operand is evaluated once, and none behind the first false comparison."""
+    result = _COMPARE[ops[0]](left, right)
+    if not rest:
+        return result
+
+    def others():
+        return chain(ops[1:], right, rest[0](), *rest[1:])
+
+    return and_(result, others)
+
+
+# ---- calls ----
+
+class TracedRange:
+    """range() of which a bound is a tensor."""
+
+    def __init__(self, *args):
+        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        self.start, self.stop, self.step = start, stop, step
+
+    def __iter__(self):
+        raise Unstageable("range() over a tensor can only be used in a for statement")
+
+
+def _range(*args):
+    if 1 <= len(args) <= 3 and any(traced(a) for a in args):
+        return TracedRange(*args)
+    return range(*args)
+
+
+def _sorted(iterable, /, *, key=None, reverse=False):
+    return sorted(iterable, key=None if key is None else call(key), reverse=reverse)
+
+
+_SPECIAL = {
+    range: _range,
+    map: lambda f, *xs: map(call(f), *xs),
+    filter: lambda f, xs: filter(call(f) if f is not None else None, xs),
+    functools.reduce: lambda f, *xs: functools.reduce(call(f), *xs),
+    sorted: _sorted,
+}
+
+_STDLIB = tuple({sysconfig.get_path(p) + "/" for p in ("stdlib", "platstdlib")})
+_SITE = ("site-packages", "dist-packages")
+_LIBRARIES = {"mindspore", "numpy", "scipy"}
+_codes = {}                                # code object -> rewritten code, or the reason why there is none
+_rewritten = weakref.WeakKeyDictionary()   # function -> its rewritten form
+
+
+def is_user(fn):
+    """Whether a Python function is the user's: neither this package's nor the standard library's."""
+    if (fn.__globals__.get("__name__") or "").partition(".")[0] in _LIBRARIES:
+        return getattr(fn, "ms_rewrite", False)
+    name = fn.__code__.co_filename
+    return not (name.startswith(_STDLIB) and not any(s in name for s in _SITE))
+
+
+def _new_code(fn):
+    code = fn.__code__
+    known = _codes.get(code)
+    if known is None:
+        found = source.find(fn)
+        if found is None:
+            known = "its source is not available"
+        else:
+            try:
+                known = rewrite.rewrite(*found, code.co_freevars, code.co_filename)
+            except rewrite.CannotRewrite as e:
+                known = str(e)
+        _codes[code] = known
+    return known
+
+
+def convert(fn):
+    """The rewritten form of a user's function, with the same globals and the same closure cells; fn itself where it
+    cannot be rewritten."""
+    new = _rewritten.get(fn)
+    if new is not None:
+        return new if new.__code__ is not fn.__code__ else fn
+    code = _new_code(fn) if is_user(fn) else ""
+    if isinstance(code, str):
+        if code and state.session is not None:
+            state.session.unread.append((fn, code))
+        return fn
+    own = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
+    own[rewrite.RT] = _SELF
+    new = types.FunctionType(code, fn.__globals__, fn.__name__, fn.__defaults__,
+                             tuple(own[name] for name in code.co_freevars))
+    new.__kwdefaults__ = fn.__kwdefaults__
+    new.__qualname__ = fn.__qualname__
+    new.__module__ = fn.__module__
+    new.__dict__.update(fn.__dict__)
+    _rewritten[fn] = new
+    _rewritten[new] = new
+    _originals[new] = fn
+    return new
+
+
+_originals = weakref.WeakKeyDictionary()   # rewritten function -> the user's
+
+
+def original(fn):
+    return _originals.get(fn, fn)
+
+
+def call(f):
+    """What to call in place of f."""
+    kind = type(f)
+    if kind is types.FunctionType:
+        inner = f.__dict__.get("ms_inline")   # a jitted function inside another one is part of it
+        if inner is not None:
+            return call(inner)
+        new = convert(f)
+        if state.session is not None:
+            state.session.saw(original(f))
+        return new
+    if kind is types.MethodType:
+        inner = call(f.__func__)
+        return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+    if kind is functools.partial:
+        inner = call(f.func)
+        return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
+    if kind is types.BuiltinFunctionType or kind is type:
+        try:
+            return _SPECIAL.get(f, f)
+        except TypeError:
+            return f
+    if isinstance(f, type):
+        return f
+    inline = getattr(kind, "ms_call", None)   # objects of this package that know what to call (Cell, jit)
+    if inline is not None:
+        return inline(f)
+    method = getattr(kind, "__call__", None)
+    if type(method) is types.FunctionType and is_user(method):
+        return types.MethodType(call(method), f)
+    return f
+
+
+def user(f):
+    """For functions of this package that call a user's function: its rewritten form while one is being staged."""
+    session = state.session
+    return call(f) if session is not None and session.rewrites else f
+
+
+_SELF = types.CellType(sys.modules[__name__])
