@@ -1,0 +1,503 @@
+"""ms.jit and Graph mode: a call is looked up by the types of its tensors and by everything else it depends on; the
+first of a kind stages the function into a graph.
+
+ast     control flow of the function and of what it calls is rewritten (rewrite), then it is staged
+trace   the function is staged as it is
+
+Where a graph cannot hold what the function does, the function runs as plain Python for that kind of call, or with
+fullgraph=True raises an error that names the line. Refused: a graph up to that point and another one behind it; the
+state in between is Python's frame.
+"""
+import functools
+import inspect
+import os
+import sys
+import threading
+import types
+import weakref
+
+from mindspore import _c
+from . import guard, runtime, source, tree
+from .runtime import Unstageable, state
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_MAX_FORMS = 64  # compiled forms of one function for one kind of arguments; more means that it never settles
+_lock = threading.RLock()
+
+runtime.tensor_type = _c.Tensor
+
+
+class _Eager(threading.local):
+    """Calls of the function as it is, in place of a graph."""
+    depth = 0
+
+
+_eager = _Eager()
+
+
+def explain(text):
+    if os.environ.get("MS_JIT_EXPLAIN", "0") not in ("", "0"):
+        print(f"[jit] {text}", file=sys.stderr)
+
+
+@functools.lru_cache(maxsize=None)
+def _parameter_type():
+    from mindspore.common.parameter import Parameter
+    return Parameter
+
+
+@functools.lru_cache(maxsize=None)
+def _cell_type():
+    from mindspore.nn.cell import Cell
+    return Cell
+
+
+class Session:
+    """One staging, with everything it calls."""
+
+    def __init__(self, rewrites):
+        self.rewrites = rewrites
+        self.lost = {}       # variable -> why it has no value
+        self.unread = []     # (function, why it was not rewritten)
+        self.unstageable = False
+        self.guards = guard.Guards(_cell_type(), _c.Tensor)
+
+    def saw(self, fn, first=guard.MISSING):
+        self.guards.function(fn, first)
+
+    def line(self):
+        return user_place(sys._getframe(1))[1]
+
+
+def user_place(frame):
+    """(file, line) of the innermost frame outside this package."""
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(_HERE):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "?", 0
+
+
+def _error_place(error):
+    """(file, line, expression) of the innermost user frame of an exception."""
+    place, tb = ("?", 0, ""), error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if not code.co_filename.startswith(_HERE):
+            place = (code.co_filename, tb.tb_lineno, _expression(code, tb.tb_lasti, tb.tb_lineno))
+        tb = tb.tb_next
+    return place
+
+
+def _expression(code, lasti, line):
+    text = source.line_text(code.co_filename, line)
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return text
+    spans = list(positions())
+    first, last, begin, end = spans[lasti // 2] if lasti // 2 < len(spans) else (None,) * 4
+    if first is None or first != last or begin is None or end is None:
+        return text
+    import linecache
+    raw = linecache.getline(code.co_filename, first).encode()
+    return raw[begin:end].decode(errors="replace").strip() or text
+
+
+def _no_value(tensor):
+    """Asked by the extension for the value of a tensor that is being staged."""
+    if state.session is None:
+        return tensor
+    raise Unstageable("the value of a tensor is needed while the graph is made")
+
+
+_c.set_concrete_hook(_no_value)
+
+
+def _cannot_stage(error, session):
+    return isinstance(error, (Unstageable, NotImplementedError, RecursionError)) or session.unstageable or \
+        isinstance(error, RuntimeError) and "has no value yet" in str(error)
+
+
+# ---- arguments ----
+
+class _Object:
+    """A static argument compared by identity (and by its attributes, through guards)."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __hash__(self):
+        return id(self.value)
+
+    def __eq__(self, other):
+        return type(other) is _Object and other.value is self.value
+
+    def __repr__(self):
+        return f"{type(self.value).__name__} object"
+
+
+def key_of(value, tensors):
+    """A hashable description of an argument; its tensors are appended to tensors."""
+    kind = type(value)
+    if kind is _c.Tensor:
+        tensors.append(value)
+        return (value.dtype, value.shape)
+    if kind is int or kind is str or kind is bool or value is None:
+        return (kind, value)
+    if kind is float or kind is complex:
+        return (kind, repr(value))
+    if kind is tuple or kind is list:
+        return (kind, *[key_of(v, tensors) for v in value])
+    if kind is dict:
+        return (dict, tuple(value), *[key_of(v, tensors) for v in value.values()])
+    if isinstance(value, _c.Tensor):
+        if isinstance(value, _parameter_type()):
+            return _Object(value)  # read and written by reference
+        tensors.append(value)
+        return (kind, value.dtype, value.shape)
+    items = tree.children(value)
+    if items is not None:
+        return (kind, *[key_of(v, tensors) for v in items])
+    if kind.__module__ == "numpy":
+        return (kind, getattr(value, "shape", None), str(getattr(value, "dtype", "")), value.tobytes()) \
+            if hasattr(value, "tobytes") else _Object(value)
+    if kind is slice:
+        return (slice, key_of(value.start, tensors), key_of(value.stop, tensors), key_of(value.step, tensors))
+    return _Object(value)
+
+
+def _is_input(value):
+    return isinstance(value, _c.Tensor) and not isinstance(value, _parameter_type())
+
+
+def _take_inputs(value, tensors):
+    if isinstance(value, _c.Tensor):
+        if not isinstance(value, _parameter_type()):
+            tensors.append(value)
+            return tree.Leaf(len(tensors) - 1)
+        return value
+    if type(value) is slice:
+        return slice(*[_take_inputs(v, tensors) for v in (value.start, value.stop, value.step)])
+    items = tree.children(value)
+    return value if items is None else tree.rebuild(value, [_take_inputs(v, tensors) for v in items])
+
+
+def _fill_inputs(value, tensors):
+    if type(value) is tree.Leaf:
+        return tensors[value.index]
+    if type(value) is slice:
+        return slice(*[_fill_inputs(v, tensors) for v in (value.start, value.stop, value.step)])
+    items = tree.children(value)
+    return value if items is None else tree.rebuild(value, [_fill_inputs(v, tensors) for v in items])
+
+
+# ---- compiled forms ----
+
+class Form:
+    """A graph for one kind of call, or the reason why there is none."""
+
+    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single")
+
+    def __init__(self, guards, reason=None):
+        self.guards, self.reason = guards, reason
+        self.graph = self.result = None
+        self.writes = self.passed = ()
+        self.single = False
+
+    def run(self, tensors):
+        outs = self.graph.call(tensors)
+        for index, k in self.writes:  # arguments that the function writes
+            _c.write(tensors[index], outs[k])
+        if self.single:
+            return outs[0]
+        if self.passed:
+            outs = list(outs)
+            for k, index in self.passed:  # results that are arguments
+                outs.append(tensors[index])
+        return tree.fill(self.result, outs)
+
+
+class Jit:
+    """A function with its compiled forms."""
+
+    def __init__(self, fn, capture_mode="ast", jit_level="O1", fullgraph=False, name=None, call=None):
+        self.fn = fn
+        self.mode, self.level, self.fullgraph = capture_mode, jit_level, fullgraph
+        self.forms = {}
+        self.name = name or getattr(fn, "__qualname__", repr(fn))
+        self.call = call or (lambda *args, **kwargs: runtime.user(fn)(*args, **kwargs))
+
+    def __call__(self, *args, **kwargs):
+        if state.session is not None or _eager.depth:
+            return self.inline(args, kwargs)
+        tensors = []
+        key = (_environment(), key_of(args, tensors))
+        if kwargs:
+            key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
+        forms = self.forms.get(key)
+        why = "first call" if not self.forms else "the arguments have other types, shapes or values"
+        if forms is not None:
+            for form in forms:
+                why = form.guards.changed()
+                if why is None:
+                    return form.run(tensors) if form.graph is not None else self.eagerly(args, kwargs)
+        with _lock:
+            return self.compile(key, args, kwargs, tensors, why)
+
+    def inline(self, args, kwargs):
+        session = state.session
+        if session is None or self.mode == "trace":
+            return self.fn(*args, **kwargs) if session is None else self.call(*args, **kwargs)
+        outer, session.rewrites = session.rewrites, True
+        try:
+            return self.call(*args, **kwargs)
+        finally:
+            session.rewrites = outer
+
+    def eagerly(self, args, kwargs):
+        _eager.depth += 1
+        try:
+            return self.fn(*args, **kwargs)
+        finally:
+            _eager.depth -= 1
+
+    # ---- staging ----
+
+    def compile(self, key, args, kwargs, tensors, why):
+        explain(f"compiling {self.name}: {why}")
+        forms = self.forms.setdefault(key, [])
+        if len(forms) >= _MAX_FORMS:
+            explain(f"{self.name} never settles ({why}); it runs as Python")
+            return self.eagerly(args, kwargs)
+        session = Session(self.mode == "ast")
+        try:
+            form = self.stage(session, args, kwargs)
+        except Exception as e:
+            if not _cannot_stage(e, session):
+                raise
+            reason = self.reason(e, session)
+            if self.fullgraph:
+                raise RuntimeError(f"'{self.name}' cannot be one graph: {reason}") from e
+            explain(f"{self.name} runs as Python: {reason}")
+            form = Form(session.guards, reason)
+        if form.guards is not None:
+            forms.insert(0, form)
+        return form.run(tensors) if form.graph is not None else self.eagerly(args, kwargs)
+
+    @staticmethod
+    def reason(error, session):
+        filename, line, text = _error_place(error)
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        out = f"{filename}:{line}: {text}: {why}"
+        for fn, cause in session.unread:
+            out += f" ({fn.__qualname__} was not rewritten: {cause})"
+        return out
+
+    def stage(self, session, args, kwargs):
+        inputs = []
+        spec = _take_inputs((args, kwargs), inputs)
+        self.note(session, args, kwargs)
+        trace, xs = _c.stage_begin(inputs)
+        state.session = session
+        try:
+            with _cells_staged(session):
+                new_args, new_kwargs = _fill_inputs(spec, xs)
+                result = self.call(*new_args, **new_kwargs)
+            form = Form(session.guards)
+            outs, passed = [], []
+            form.result = _take_result(result, outs, xs, passed)
+            base = len(outs)
+            form.passed = tuple(passed)
+            form.writes = []
+            for k, x in enumerate(xs):
+                if _c.stage_changed(x, k):
+                    form.writes.append((k, len(outs)))
+                    outs.append(x)
+            form.result = _shift(form.result, base, len(outs))
+            form.single = type(form.result) is tree.Leaf and form.result.index == 0 and base == 1
+            graph = trace.end(outs)
+        except BaseException:
+            trace.end()
+            raise
+        finally:
+            state.session = None
+        if not _c.graph_closed(graph):
+            form.guards = None  # it captured values of an open transformation: of use once
+        graph.optimize(0 if self.level == "O0" else 1)
+        form.graph = graph
+        return form
+
+    def note(self, session, args, kwargs):
+        """Guards of the function itself and of static arguments."""
+        fn = self.fn
+        if isinstance(fn, types.MethodType):
+            session.saw(fn.__func__, fn.__self__)
+        elif isinstance(fn, types.FunctionType):
+            session.saw(fn, args[0] if args else guard.MISSING)
+        elif isinstance(fn, _cell_type()):
+            session.guards.cell(fn)
+        for value in (*args, *kwargs.values()):
+            session.guards.snapshot(value)
+
+
+def _take_result(value, outs, xs, passed):
+    """The result as a tree: a Leaf for a computed tensor, a negative one for an argument handed through."""
+    if isinstance(value, _c.Tensor):
+        for k, x in enumerate(xs):
+            if value is x and not _c.stage_changed(x, k):
+                passed.append((len(passed), k))
+                return tree.Leaf(-len(passed))
+        outs.append(value)
+        return tree.Leaf(len(outs) - 1)
+    items = tree.children(value)
+    return value if items is None else tree.rebuild(value, [_take_result(v, outs, xs, passed) for v in items])
+
+
+def _shift(result, base, n):
+    """Arguments handed through come behind all outputs of the graph."""
+    if type(result) is tree.Leaf:
+        return result if result.index >= 0 else tree.Leaf(n - result.index - 1)
+    items = tree.children(result)
+    return result if items is None else tree.rebuild(result, [_shift(v, base, n) for v in items])
+
+
+class _cells_staged:
+    """While a function is staged, Cells that it calls run their rewritten construct."""
+
+    def __init__(self, session):
+        self.session = session
+
+    def __enter__(self):
+        from mindspore.nn import cell
+        self.outer = cell.graph_runner
+        cell.graph_runner = call_cell
+
+    def __exit__(self, *exc):
+        from mindspore.nn import cell
+        cell.graph_runner = self.outer
+
+
+def _environment():
+    """What steers staging beside the arguments."""
+    return None
+
+
+# ---- Cells and Graph mode ----
+
+_of_cell = weakref.WeakKeyDictionary()
+
+
+def _graph_mode():
+    from mindspore import context
+    return context._options["mode"] == context.GRAPH_MODE
+
+
+def call_cell(cell, args, kwargs):
+    """Runs a Cell: staged as part of what is being staged, as a graph of its own in Graph mode, else as it is."""
+    session = state.session
+    if session is not None:
+        session.guards.cell(cell)
+        return cell._ms_run(args, kwargs)
+    if _eager.depth or not _graph_mode():
+        return cell._ms_run(args, kwargs)
+    jit = _of_cell.get(cell)
+    if jit is None:
+        ref = weakref.ref(cell)
+        jit = Jit(None, name=type(cell).__name__, call=lambda *a, **k: ref()._ms_run(a, k))
+        jit.fn = jit.call
+        jit.note = lambda session, a, k: (session.guards.cell(ref()), [session.guards.snapshot(v) for v in a])
+        _of_cell[cell] = jit
+    return jit(*args, **kwargs)
+
+
+# ---- ms.jit ----
+
+def jit(function=None, *, capture_mode="ast", jit_level="O0", dynamic=0, fullgraph=False, backend="", **options):
+    """Compiles a function, a method or a Cell into a graph at its first call with arguments of a kind.
+
+    capture_mode: 'ast' (control flow on tensors is allowed), 'trace' (it is not) or 'bytecode'. jit_level: 'O0' or 'O1'.
+    fullgraph: an error instead of running as Python where the function cannot be one graph.
+    """
+    capture_mode = {"PSJit": "ast", "PIJit": "bytecode"}.get(options.get("mode"), capture_mode)
+    _check("capture_mode", capture_mode, ("ast", "bytecode", "trace"))
+    _check("jit_level", jit_level, ("", "O0", "O1", "O2"))
+    _check("backend", backend, ("", "ms_backend", "GE"))
+    if not isinstance(fullgraph, bool):
+        raise TypeError(f"For 'jit', the 'fullgraph' must be bool, but got {type(fullgraph).__name__}.")
+    if isinstance(dynamic, bool) or dynamic not in (0, 1):
+        raise ValueError(f"For 'jit', the 'dynamic' must be 0 or 1, but got {dynamic!r}.")
+    if capture_mode == "bytecode":
+        raise NotImplementedError("For 'jit', capture_mode='bytecode' is not available; use 'ast' or 'trace'.")
+    if function is None:
+        return functools.partial(jit, capture_mode=capture_mode, jit_level=jit_level, dynamic=dynamic,
+                                 fullgraph=fullgraph, backend=backend)
+    return _wrap(function, capture_mode, jit_level, fullgraph)
+
+
+def _check(name, value, allowed):
+    if value not in allowed:
+        raise ValueError(f"For 'jit', the '{name}' must be in {list(allowed)}, but got {value!r}.")
+
+
+def _wrap(function, capture_mode, jit_level, fullgraph):
+    if isinstance(function, _cell_type()):
+        cell = function
+        inner = Jit(cell._ms_run, capture_mode, jit_level, fullgraph, type(cell).__name__,
+                    lambda *args, **kwargs: cell._ms_run(args, kwargs))
+        inner.fn = inner.call
+        inner.note = lambda session, a, k: session.guards.cell(cell)
+        return types.MethodType(_function(inner, type(cell).construct, drop_first=True), cell)
+    if isinstance(function, types.MethodType):
+        return types.MethodType(_wrap(function.__func__, capture_mode, jit_level, fullgraph), function.__self__)
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_wrap(function.__func__, capture_mode, jit_level, fullgraph))
+    if not callable(function):
+        raise TypeError(f"For 'jit', the 'function' must be callable, but got {type(function).__name__}.")
+    inner = getattr(function, "ms_jit", None)
+    if inner is not None:
+        function = inner.fn
+    return _function(Jit(function, capture_mode, jit_level, fullgraph), function)
+
+
+def _function(inner, like, drop_first=False):
+    if drop_first:
+        def staged(self, *args, **kwargs):
+            return inner(*args, **kwargs)
+    else:
+        def staged(*args, **kwargs):
+            return inner(*args, **kwargs)
+    functools.update_wrapper(staged, like)
+    staged.ms_jit = inner
+    return staged
+
+
+def jit_class(cls):
+    """Marks a class whose objects are used in compiled functions; any class may be used, so this only checks."""
+    if not inspect.isclass(cls):
+        raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls}.")
+    if issubclass(cls, _cell_type()):
+        raise TypeError(f"Decorator jit_class is used for user-defined classes and cannot be used for nn.Cell: {cls}.")
+    return cls
+
+
+def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
+    """A function of constants that is evaluated while the graph is made."""
+    if fn is None:
+        return lambda f: constexpr(f, get_instance, name, reuse_result, check)
+    fn.ms_inline = None
+    runtime.left_alone.add(fn)
+    return fn
+
+
+def lazy_inline(fn=None, attrs=None, policy=None):
+    """Accepted for the construct of large networks; graphs are inlined in any case."""
+    return fn if fn is not None else lambda f: f
+
+
+def no_inline(fn=None):
+    """Accepted; see lazy_inline."""
+    return fn if fn is not None else lambda f: f
+
+

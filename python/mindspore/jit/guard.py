@@ -1,0 +1,209 @@
+"""What a compiled function took from outside, and whether it is still so.
+
+A function names globals, closure variables and attributes; the values they had are noted when it is staged and looked
+at again before each call. Numbers and texts are compared by value, containers by their items, modules, functions,
+classes and tensors by identity, a Cell by its version counter, other objects by identity and by those attributes whose
+names occur in the code that ran. A tensor's content needs no guard: graphs read it when they run.
+
+Refused: following each attribute chain through the code; it misses what a called function does with an argument.
+"""
+import types
+
+_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
+_OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
+_LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
+_CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
+MISSING = type("Missing", (), {"__repr__": lambda s: "missing", "__slots__": ()})()
+_named = {}
+
+
+def named(code):
+    """All names that code, with the code nested in it, looks up: globals and attributes together."""
+    known = _named.get(code)
+    if known is None:
+        known = set(code.co_names)
+        for const in code.co_consts:
+            if isinstance(const, types.CodeType):
+                known |= named(const)
+        _named[code] = known
+    return known
+
+
+def same_plain(a, b):
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    return repr(a) == repr(b) if type(a) in (float, complex) else a == b
+
+
+def read(how, container, name):
+    if how == "item":
+        return container.get(name, MISSING)
+    if how == "cell":
+        try:
+            return container.cell_contents
+        except ValueError:
+            return MISSING
+    return getattr(container, name, MISSING)
+
+
+class Guards:
+    """The notes of one compiled form."""
+
+    def __init__(self, cell_type, tensor_type, is_user, deep):
+        self.cell_type, self.tensor_type, self.is_user = cell_type, tensor_type, is_user
+        self.deep = deep     # also follow functions that are named, not only those that were seen running
+        self.items = []      # (how, container, name, value, snapshot)
+        self.cells = {}      # id -> [cell, version, attributes]
+        self.names = set()
+        self.seen = {}       # key -> what keeps its ids alive
+        self.objects = []    # whose attributes matter, if they are named
+
+    # ---- noting ----
+
+    def function(self, fn, first=MISSING):
+        """Everything that fn names; first: the object it is a method of."""
+        if first is not MISSING:
+            self.value(first)
+        key = ("function", id(fn))
+        if key in self.seen:
+            return
+        self.seen[key] = fn
+        names = named(fn.__code__)
+        self.names |= names
+        for name in names & fn.__globals__.keys():
+            self.note("item", fn.__globals__, name)
+        for cell in fn.__closure__ or ():
+            self.note("cell", cell, None)
+
+    def note(self, how, container, name):
+        key = (how, id(container), name)
+        if key in self.seen:
+            return
+        self.seen[key] = container
+        value = read(how, container, name)
+        self.items.append((how, container, name, value, self.snapshot(value)))
+        self.value(value)
+
+    def value(self, value):
+        """An object that code can reach."""
+        if isinstance(value, (self.tensor_type, *_PLAIN)) or value is MISSING:
+            return
+        if isinstance(value, self.cell_type):
+            self.cell(value)
+        elif type(value) in (list, tuple, set, frozenset, dict):
+            for item in value.values() if type(value) is dict else value:
+                if not isinstance(item, _PLAIN):
+                    self.value(item)
+        elif self.deep and type(value) is types.FunctionType and self.is_user(value):
+            self.function(value)
+        elif self.deep and type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
+            self.function(value.__func__, value.__self__)
+        elif not isinstance(value, _OPAQUE) and self.foreign(value):
+            key = ("object", id(value))
+            if key not in self.seen:
+                self.seen[key] = value
+                self.objects.append(value)
+
+    @staticmethod
+    def foreign(value):
+        """Whether an object, class or module is the user's."""
+        if isinstance(value, types.ModuleType):
+            home = value.__name__
+        else:
+            home = (value if isinstance(value, type) else type(value)).__module__ or ""
+        return home.partition(".")[0] not in _LIBRARIES
+
+    def finish(self):
+        """Called when everything has run: the named attributes of the objects."""
+        for value in self.objects:  # grows while it is walked
+            own = getattr(value, "__dict__", {})
+            for name in self.names:
+                if name in own:
+                    self.note("attr", value, name)
+                elif not isinstance(value, types.ModuleType):
+                    self.class_attribute(value if isinstance(value, type) else type(value), name)
+        for cell, _, _ in list(self.cells.values()):
+            for name in self.names:
+                if name not in cell.__dict__:
+                    self.class_attribute(type(cell), name)
+
+    def class_attribute(self, cls, name):
+        for base in cls.__mro__:
+            found = base.__dict__.get(name, MISSING)
+            if found is not MISSING:
+                if (base.__module__ or "").partition(".")[0] not in _LIBRARIES:
+                    self.note("attr", cls, name)
+                return
+
+    def cell(self, cell):
+        """A Cell and all below it."""
+        if id(cell) in self.cells:
+            return
+        for _, c in cell.cells_and_names():
+            if id(c) not in self.cells:
+                self.cells[id(c)] = [c, None, None]
+        for note in list(self.cells.values()):
+            if note[2] is None:
+                note[1], note[2] = note[0]._ms_version, self.attributes_of(note[0])
+                if self.deep:
+                    construct = getattr(type(note[0]), "construct", None)
+                    if type(construct) is types.FunctionType and self.is_user(construct):
+                        self.function(construct)
+                for value, _ in note[2].values():
+                    self.value(value)
+
+    def attributes_of(self, cell):
+        d = cell.__dict__
+        own = {k: (v, self.snapshot(v)) for k, v in d.items() if not k.startswith("_ms_") and k not in _CELL_OWN}
+        for table in _CELL_OWN[:3]:
+            for k, v in (d.get(table) or {}).items():
+                own[table + k] = (v, None)
+        return own
+
+    def snapshot(self, value, depth=0):
+        """None where identity or == says enough, else the items of a container with theirs."""
+        if type(value) not in (list, tuple, set, frozenset, dict) or depth > 8:
+            return None
+        return [(x, self.snapshot(x, depth + 1)) for x in _flat(value)]
+
+    # ---- looking ----
+
+    def changed(self):
+        """None, or what has changed since."""
+        for how, container, name, value, snapshot in self.items:
+            now = read(how, container, name)
+            if now is value and snapshot is None:
+                continue
+            if not self.same(now, value, snapshot):
+                return f"{name if name is not None else 'a closure variable'} was {value!r:.60} and is {now!r:.60}"
+        for note in self.cells.values():
+            cell, version, attributes = note
+            if cell._ms_version != version:
+                what = self.cell_changed(cell, attributes)
+                if what is not None:
+                    return f"{what} of {type(cell).__name__} changed"
+                note[1] = cell._ms_version
+        return None
+
+    def cell_changed(self, cell, attributes):
+        now = self.attributes_of(cell)
+        if now.keys() != attributes.keys():
+            return "the attributes"
+        for k, (value, snapshot) in attributes.items():
+            if not self.same(now[k][0], value, snapshot):
+                return f"'{k}'"
+        return None
+
+    def same(self, now, value, snapshot):
+        if snapshot is None:
+            return now is value or isinstance(value, _PLAIN) and same_plain(now, value)
+        if type(now) is not type(value):
+            return False
+        flat = _flat(now)
+        return len(flat) == len(snapshot) and all(self.same(x, *old) for x, old in zip(flat, snapshot))
+
+
+def _flat(value):
+    return [x for pair in value.items() for x in pair] if type(value) is dict else list(value)
