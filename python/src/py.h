@@ -122,6 +122,9 @@ int py_trace_init(PyObject *m);
  */
 void py_register(int (*hook)(PyObject *m));
 
+/* The graph inside a Graph object, borrowed; NULL and an exception for anything else. */
+MsGraph *py_graph(PyObject *o);
+
 extern const PyType_Slot py_operator_slots[]; /* number.c */
 extern PyMethodDef py_create_methods[];       /* from_numpy and friends, create.c */
 PyObject *py_asnumpy(PyObject *self, PyObject *unused);

@@ -292,6 +292,13 @@ static PyType_Spec trace_spec = {"mindspore._c.Trace", sizeof(Trace), 0, Py_TPFL
 
 /* ---- graphs ---- */
 
+MsGraph *py_graph(PyObject *o)
+{
+    if (Py_TYPE(o) == graph_type) return ((Graph *)o)->g;
+    PyErr_Format(PyExc_TypeError, "expected a Graph, but got '%s'", Py_TYPE(o)->tp_name);
+    return NULL;
+}
+
 static PyObject *graph_call(PyObject *self, PyObject *inputs)
 {
     MsGraph *g = ((Graph *)self)->g;

@@ -1,0 +1,16 @@
+"""ms.jit, Graph mode and what belongs to them.
+
+``mindspore.jit`` is both this package and the function users call: the function takes the module's place, with the
+package's attributes on it, so that neither depends on which import came first.
+"""
+import sys
+
+from .front import Jit, call_cell, constexpr, jit, jit_class, lazy_inline, no_inline
+from .runtime import user
+
+for _name in ("__path__", "__file__", "__spec__", "__loader__", "__package__"):
+    setattr(jit, _name, globals()[_name])
+jit.jit, jit.Jit, jit.call_cell, jit.user = jit, Jit, call_cell, user
+jit.jit_class, jit.constexpr, jit.lazy_inline, jit.no_inline = jit_class, constexpr, lazy_inline, no_inline
+jit.front, jit.runtime = sys.modules[__name__ + ".front"], sys.modules[__name__ + ".runtime"]
+sys.modules[__name__] = jit

@@ -150,9 +150,9 @@ class Part:
             self.changes = variables.changes()
             tensors = []
             self.tree = tree.take((_plain(result), self.changes), runtime.tensor_type, tensors)
-            self.graph = c.stage_end(trace, tensors)
+            self.graph = trace.end(tensors)
         except BaseException:
-            c.stage_cancel(trace)
+            trace.end()
             raise
         finally:
             variables.restore()
@@ -242,7 +242,7 @@ class _Join:
 
     def aval(self, side, x):
         if type(x) is tree.Leaf:
-            return self.parts[side].graph.output(x.index)[0]
+            return _c().graph_output(self.parts[side].graph, x.index)[0]
         return x.dtype if _is_tensor(x) else None
 
     def check(self, names):
@@ -251,7 +251,7 @@ class _Join:
             sides = []
             for side, x in enumerate((a, b)):
                 if type(x) is tree.Leaf:
-                    sides.append(self.parts[side].graph.output(x.index))
+                    sides.append(_c().graph_output(self.parts[side].graph, x.index))
                 elif _is_tensor(x):
                     sides.append((x.dtype, x.shape))
                 else:
@@ -346,7 +346,7 @@ def _signal(brk, ret, value):
 def _zeros(value, part):
     """A value like `value`, whose leaves are part's outputs, that is never looked at."""
     if type(value) is tree.Leaf:
-        dtype, shape = part.graph.output(value.index)
+        dtype, shape = _c().graph_output(part.graph, value.index)
         return _zero(dtype, shape)
     if _is_tensor(value):
         return _zero(value.dtype, value.shape)
@@ -356,7 +356,8 @@ def _zeros(value, part):
 
 def _zero(dtype, shape):
     """Zeros that are data, not an operator of the graph being staged."""
-    return _c().zeros(dtype, shape)
+    from mindspore.common.tensor import Tensor
+    return Tensor(shape=tuple(shape), dtype=dtype)
 
 
 def and_(value, rest):
@@ -391,8 +392,7 @@ class Loop:
 
     def __init__(self, test, body, variables, line, start):
         self.test, self.body, self.variables, self.line = test, body, variables, line
-        self.state = dict(variables.before[0])
-        self.state.update(enumerate(variables.before[1]))
+        self.state = dict(variables.before[0])  # lists and dicts join under their number once the body changes them
         self.local = {k for k, v in self.state.items() if v is UNDEFINED}  # bound by the body only
         self.promoted = {}  # leaf number -> (dtype, shape), numbers that become tensors
         self.signal = None if start is None else [start.brk, start.ret, start.value]
@@ -447,9 +447,9 @@ class Loop:
                     out.append(len(tensors) - 1)
                 else:
                     out.append(x)
-            graph = c.stage_end(trace, tensors)
+            graph = trace.end(tensors)
         except BaseException:
-            c.stage_cancel(trace)
+            trace.end()
             raise
         finally:
             self.variables.restore()
@@ -465,6 +465,10 @@ class Loop:
         for k, value in zip(self.names(), new):
             if value is UNDEFINED:
                 raise Unstageable(f"Line {self.line}: '{k}' is deleted in a loop that a tensor decides")
+        for k, (box, content) in enumerate(zip(self.variables.boxes, self.variables.before[1])):
+            if k not in self.state and not _same_items(box, content):
+                self.state[k] = content
+                raise _Again
         new_shape = _walk(new, now)
         if new_shape != shape:
             raise _Mismatch(f"Line {self.line}: a variable changes its structure in a loop that a tensor decides")
@@ -570,9 +574,9 @@ class Loop:
                 pred = runtime.and_(not_(stop), self.test)
             pred = truth(pred, self.line) if _is_tensor(pred) else _tensor(bool(pred))
             self.variables_changed = bool(self.names_changed(shape, leaves, carried, xs))
-            return c.stage_end(trace, [pred])
+            return trace.end([pred])
         except BaseException:
-            c.stage_cancel(trace)
+            trace.end()
             raise
         finally:
             self.variables.restore()

@@ -60,7 +60,7 @@ class Session:
         self.lost = {}       # variable -> why it has no value
         self.unread = []     # (function, why it was not rewritten)
         self.unstageable = False
-        self.guards = guard.Guards(_cell_type(), _c.Tensor)
+        self.guards = guard.Guards(_cell_type(), _c.Tensor, runtime.is_user, deep=not rewrites)
 
     def saw(self, fn, first=guard.MISSING):
         self.guards.function(fn, first)
@@ -281,6 +281,7 @@ class Jit:
             if self.fullgraph:
                 raise RuntimeError(f"'{self.name}' cannot be one graph: {reason}") from e
             explain(f"{self.name} runs as Python: {reason}")
+            session.guards.finish()
             form = Form(session.guards, reason)
         if form.guards is not None:
             forms.insert(0, form)
@@ -327,6 +328,7 @@ class Jit:
             form.guards = None  # it captured values of an open transformation: of use once
         graph.optimize(0 if self.level == "O0" else 1)
         form.graph = graph
+        session.guards.finish()
         return form
 
     def note(self, session, args, kwargs):
@@ -339,7 +341,7 @@ class Jit:
         elif isinstance(fn, _cell_type()):
             session.guards.cell(fn)
         for value in (*args, *kwargs.values()):
-            session.guards.snapshot(value)
+            session.guards.value(value)
 
 
 def _take_result(value, outs, xs, passed):
@@ -407,7 +409,7 @@ def call_cell(cell, args, kwargs):
         ref = weakref.ref(cell)
         jit = Jit(None, name=type(cell).__name__, call=lambda *a, **k: ref()._ms_run(a, k))
         jit.fn = jit.call
-        jit.note = lambda session, a, k: (session.guards.cell(ref()), [session.guards.snapshot(v) for v in a])
+        jit.note = lambda session, a, k: [session.guards.value(v) for v in (ref(), *a, *k.values())]
         _of_cell[cell] = jit
     return jit(*args, **kwargs)
 
@@ -486,8 +488,7 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
     """A function of constants that is evaluated while the graph is made."""
     if fn is None:
         return lambda f: constexpr(f, get_instance, name, reuse_result, check)
-    fn.ms_inline = None
-    runtime.left_alone.add(fn)
+    fn.ms_rewrite = False
     return fn
 
 

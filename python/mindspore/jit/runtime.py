@@ -298,8 +298,10 @@ _rewritten = weakref.WeakKeyDictionary()   # function -> its rewritten form
 
 def is_user(fn):
     """Whether a Python function is the user's: neither this package's nor the standard library's."""
+    if "ms_rewrite" in fn.__dict__:
+        return fn.__dict__["ms_rewrite"]
     if (fn.__globals__.get("__name__") or "").partition(".")[0] in _LIBRARIES:
-        return getattr(fn, "ms_rewrite", False)
+        return False
     name = fn.__code__.co_filename
     return not (name.startswith(_STDLIB) and not any(s in name for s in _SITE))
 
@@ -328,8 +330,11 @@ def convert(fn):
         return new if new.__code__ is not fn.__code__ else fn
     code = _new_code(fn) if is_user(fn) else ""
     if isinstance(code, str):
-        if code and state.session is not None:
-            state.session.unread.append((fn, code))
+        session = state.session
+        if code and session is not None:
+            session.unread.append((fn, code))
+            session.saw(fn)
+            session.guards.deep = True  # what it calls is not seen
         return fn
     own = dict(zip(fn.__code__.co_freevars, fn.__closure__ or ()))
     own[rewrite.RT] = _SELF
@@ -348,24 +353,21 @@ def convert(fn):
 _originals = weakref.WeakKeyDictionary()   # rewritten function -> the user's
 
 
-def original(fn):
-    return _originals.get(fn, fn)
-
-
 def call(f):
     """What to call in place of f."""
     kind = type(f)
     if kind is types.FunctionType:
-        inner = f.__dict__.get("ms_inline")   # a jitted function inside another one is part of it
-        if inner is not None:
-            return call(inner)
         new = convert(f)
-        if state.session is not None:
-            state.session.saw(original(f))
+        if new is not f and state.session is not None:
+            state.session.saw(_originals[new])
         return new
     if kind is types.MethodType:
         inner = call(f.__func__)
-        return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+        if inner is f.__func__:
+            return f
+        if state.session is not None:
+            state.session.guards.value(f.__self__)
+        return types.MethodType(inner, f.__self__)
     if kind is functools.partial:
         inner = call(f.func)
         return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
@@ -376,9 +378,6 @@ def call(f):
             return f
     if isinstance(f, type):
         return f
-    inline = getattr(kind, "ms_call", None)   # objects of this package that know what to call (Cell, jit)
-    if inline is not None:
-        return inline(f)
     method = getattr(kind, "__call__", None)
     if type(method) is types.FunctionType and is_user(method):
         return types.MethodType(call(method), f)

@@ -1,0 +1,161 @@
+/* control.c - what staging from Python needs beside trace.c: conditionals and loops over staged parts, and
+ * questions about graphs. An output of a part is given as the index of its graph's result or as a tensor of
+ * outside. */
+#include "py.h"
+
+#include "trace/flow.h"
+
+static MsPick *picks(PyObject *seq, int *n)
+{
+    PyObject *fast = PySequence_Fast(seq, "expected a sequence of outputs");
+    if (!fast) return NULL;
+    *n = (int)PySequence_Fast_GET_SIZE(fast);
+    MsPick *p = PyMem_Malloc((size_t)(*n + 1) * sizeof *p);
+    if (!p) PyErr_NoMemory();
+    for (int j = 0; p && j < *n; j++) {
+        PyObject *o = PySequence_Fast_GET_ITEM(fast, j);
+        p[j] = (MsPick){-1, NULL};
+        if (PY_IS_TENSOR(o))
+            p[j].t = PY_HANDLE(o);
+        else
+            p[j].index = (int)PyLong_AsLong(o);
+        if (PyErr_Occurred()) {
+            PyMem_Free(p);
+            p = NULL;
+        }
+    }
+    Py_DECREF(fast);
+    return p;
+}
+
+/* New Tensors for handles of the open scope. */
+static PyObject *wrapped(int n, MsTensor *const *t)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple && i < n; i++) {
+        PyObject *o = py_wrap(ms_tensor_ref(t[i]));
+        if (!o)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, o);
+    }
+    return tuple;
+}
+
+static PyObject *cond(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *pred, *yes, *no, *yes_out, *no_out;
+    if (!PyArg_ParseTuple(args, "O!OOOO", py_tensor_type, &pred, &yes, &no, &yes_out, &no_out)) return NULL;
+    MsGraph *a = py_graph(yes), *b = a ? py_graph(no) : NULL;
+    if (!b) return NULL;
+    int n = 0, m = 0, mark = ms_scope_begin();
+    MsPick *p = picks(yes_out, &n), *q = p ? picks(no_out, &m) : NULL;
+    MsTensor **out = q ? PyMem_Calloc((size_t)n + 1, sizeof *out) : NULL;
+    PyObject *r = NULL;
+    if (q && !out)
+        PyErr_NoMemory();
+    else if (out && n != m)
+        PyErr_Format(PyExc_ValueError, "the branches give %d and %d outputs", n, m);
+    else if (out)
+        r = ms__flow_cond(PY_HANDLE(pred), a, b, n, p, q, out) == MS_OK ? wrapped(n, out) : py_raise();
+    PyMem_Free(p);
+    PyMem_Free(q);
+    PyMem_Free(out);
+    ms_scope_end(mark, NULL, 0);
+    return r;
+}
+
+static PyObject *while_(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *test, *body, *init, *outs;
+    if (!PyArg_ParseTuple(args, "OOO!O", &test, &body, &PyList_Type, &init, &outs)) return NULL;
+    MsGraph *a = py_graph(test), *b = a ? py_graph(body) : NULL;
+    if (!b) return NULL;
+    int n = (int)PyList_GET_SIZE(init), m = 0, mark = ms_scope_begin();
+    MsPick *p = picks(outs, &m);
+    MsTensor **x = p ? PyMem_Calloc(2 * (size_t)n + 1, sizeof *x) : NULL;
+    PyObject *r = NULL;
+    if (p && !x) PyErr_NoMemory();
+    if (x && n != m) PyErr_Format(PyExc_ValueError, "%d values are carried, but the body gives %d", n, m);
+    for (int j = 0; x && j < n && !PyErr_Occurred(); j++) {
+        PyObject *o = PyList_GET_ITEM(init, j);
+        if (PY_IS_TENSOR(o))
+            x[j] = PY_HANDLE(o);
+        else
+            PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(o)->tp_name);
+    }
+    if (x && !PyErr_Occurred())
+        r = ms__flow_while(a, b, n, x, p, x + n) == MS_OK ? wrapped(n, x + n) : py_raise();
+    PyMem_Free(p);
+    PyMem_Free(x);
+    ms_scope_end(mark, NULL, 0);
+    return r;
+}
+
+static PyObject *graph_output(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *graph;
+    int j;
+    if (!PyArg_ParseTuple(args, "Oi", &graph, &j)) return NULL;
+    MsGraph *g = py_graph(graph);
+    if (!g) return NULL;
+    if (j < 0 || j >= g->n_result) return PyErr_Format(PyExc_IndexError, "output %d does not exist", j);
+    const MsAval *a = &g->val[g->out[j]];
+    PyObject *shape = PyTuple_New(a->ndim);
+    for (int d = 0; shape && d < a->ndim; d++) PyTuple_SET_ITEM(shape, d, PyLong_FromLongLong(a->shape[d]));
+    return shape ? Py_BuildValue("ON", py_dtype(a->dtype), shape) : NULL;
+}
+
+static PyObject *graph_closed(PyObject *self, PyObject *graph)
+{
+    (void)self;
+    MsGraph *g = py_graph(graph);
+    if (!g) return NULL;
+    for (int k = 0; k < g->n_in - g->n_arg; k++)
+        if (g->captured[k]->trace) Py_RETURN_FALSE;
+    Py_RETURN_TRUE;
+}
+
+static PyObject *stage_changed(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *x;
+    int k;
+    if (!PyArg_ParseTuple(args, "O!i", py_tensor_type, &x, &k)) return NULL;
+    return PyBool_FromLong(PY_HANDLE(x)->tv.id != k);
+}
+
+static PyObject *write_(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *t, *value;
+    if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &t, py_tensor_type, &value)) return NULL;
+    if (ms_tensor_write(PY_HANDLE(t), PY_HANDLE(value)) != MS_OK) return py_raise();
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"cond", cond, METH_VARARGS,
+     "cond(pred, yes, no, yes_outputs, no_outputs) -> outputs of the taken Graph."},
+    {"while_", while_, METH_VARARGS,
+     "while_(test, body, initial list, body outputs) -> the last carried values."},
+    {"graph_output", graph_output, METH_VARARGS, "graph_output(graph, j) -> (dtype, shape)."},
+    {"graph_closed", graph_closed, METH_O, "Whether a Graph captured no value of an open transformation."},
+    {"stage_changed", stage_changed, METH_VARARGS,
+     "stage_changed(x, k): whether the traced input k was written."},
+    {"write", write_, METH_VARARGS, "write(tensor, value): into the elements of tensor."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int fill(PyObject *m)
+{
+    return PyModule_AddFunctions(m, functions);
+}
+
+__attribute__((constructor)) static void setup(void)
+{
+    py_register(fill);
+}
