@@ -12,5 +12,6 @@ for _name in ("__path__", "__file__", "__spec__", "__loader__", "__package__"):
     setattr(jit, _name, globals()[_name])
 jit.jit, jit.Jit, jit.call_cell, jit.user = jit, Jit, call_cell, user
 jit.jit_class, jit.constexpr, jit.lazy_inline, jit.no_inline = jit_class, constexpr, lazy_inline, no_inline
-jit.front, jit.runtime = sys.modules[__name__ + ".front"], sys.modules[__name__ + ".runtime"]
+for _name in ("front", "guard", "rewrite", "runtime", "source", "tree"):
+    setattr(jit, _name, sys.modules[__name__ + "." + _name])
 sys.modules[__name__] = jit

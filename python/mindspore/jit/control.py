@@ -148,8 +148,10 @@ class Part:
         try:
             result = fn() if fn is not None else None
             self.changes = variables.changes()
-            tensors = []
-            self.tree = tree.take((_plain(result), self.changes), runtime.tensor_type, tensors)
+            tensors, result = [], _plain(result)
+            taken = tree.take(tuple(result) if type(result) is _Signal else result, runtime.tensor_type, tensors)
+            self.tree = (_Signal(taken) if type(result) is _Signal else taken,
+                         tree.take(self.changes, runtime.tensor_type, tensors))
             self.graph = trace.end(tensors)
         except BaseException:
             trace.end()

@@ -329,6 +329,10 @@ class Jit:
         graph.optimize(0 if self.level == "O0" else 1)
         form.graph = graph
         session.guards.finish()
+        why = session.guards.changed()
+        if why is not None:
+            session.guards.restore()
+            raise Unstageable(f"the function changes what it reads: {why}")
         return form
 
     def note(self, session, args, kwargs):

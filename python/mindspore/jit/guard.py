@@ -187,6 +187,25 @@ class Guards:
                 note[1] = cell._ms_version
         return None
 
+    def restore(self):
+        """Undoes what staging has changed."""
+        for how, container, name, value, snapshot in self.items:
+            if read(how, container, name) is not value:
+                _put(how, container, name, value)
+            if snapshot is not None:
+                _put_items(value, snapshot)
+        for cell, version, attributes in self.cells.values():
+            if cell._ms_version == version or self.cell_changed(cell, attributes) is None:
+                continue
+            now = self.attributes_of(cell)
+            for k in now.keys() - attributes.keys():
+                _put_attribute(cell, k, MISSING)
+            for k, (value, snapshot) in attributes.items():
+                if k not in now or now[k][0] is not value:
+                    _put_attribute(cell, k, value)
+                if snapshot is not None:
+                    _put_items(value, snapshot)
+
     def cell_changed(self, cell, attributes):
         now = self.attributes_of(cell)
         if now.keys() != attributes.keys():
@@ -203,6 +222,48 @@ class Guards:
             return False
         flat = _flat(now)
         return len(flat) == len(snapshot) and all(self.same(x, *old) for x, old in zip(flat, snapshot))
+
+
+def _put(how, container, name, value):
+    if how == "cell":
+        if value is MISSING:
+            del container.cell_contents
+        else:
+            container.cell_contents = value
+    elif how == "item":
+        if value is MISSING:
+            del container[name]
+        else:
+            container[name] = value
+    elif value is MISSING:
+        delattr(container, name)
+    else:
+        setattr(container, name, value)
+
+
+def _put_attribute(cell, key, value):
+    table = next((t for t in _CELL_OWN[:3] if key.startswith(t) and key[len(t):] in (cell.__dict__.get(t) or ())), None)
+    own, key = (cell.__dict__[table], key[len(table):]) if table else (cell.__dict__, key)
+    if value is MISSING:
+        own.pop(key, None)
+    else:
+        own[key] = value
+
+
+def _put_items(value, snapshot):
+    """Gives a list, dict or set the items that it had."""
+    items = [x for x, _ in snapshot]
+    if type(value) is list:
+        value[:] = items
+    elif type(value) is dict:
+        value.clear()
+        value.update(zip(items[::2], items[1::2]))
+    elif type(value) is set:
+        value.clear()
+        value.update(items)
+    for x, inner in snapshot:
+        if inner is not None:
+            _put_items(x, inner)
 
 
 def _flat(value):

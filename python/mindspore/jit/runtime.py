@@ -5,6 +5,7 @@ parts as graphs. ``call`` gives the rewritten form of a user's function, method 
 package, of the standard library and of numpy are called as they are.
 """
 import functools
+import importlib
 import operator
 import sys
 import sysconfig
@@ -53,8 +54,7 @@ def traced(x):
 
 
 def _control():
-    from . import control  # only tensor-dependent control flow needs it
-    return control
+    return importlib.import_module("mindspore.jit.control")  # only tensor-dependent control flow needs it
 
 
 # ---- names ----
