@@ -56,10 +56,17 @@ typedef struct MsFolds {
     MsFold rows[MS_N_FOLDS], lanes[MS_N_FOLDS];
 } MsFolds;
 
+/* Functions of one row of float32 [0] or float64 [1]; y may be x. */
+typedef struct MsRowSet {
+    void (*exp[2])(int64_t n, void *y, const void *x, double shift);          /* exp(x - shift) */
+    void (*affine[2])(int64_t n, void *y, const void *x, double a, double b); /* a x + b */
+} MsRowSet;
+
 /* What the instruction sets export (cpu/isa/): by dtype, NULL for half precision and complex. */
 typedef struct MsLoopSet {
     const char *name;
     const MsLoops *loops[MS_N_PLAIN];
+    const MsRowSet *rows;
     const MsFolds *const *folds; /* by dtype; bool as uint8, whose sum is not used */
     void (*from_half[2])(int64_t n, float *y, const uint16_t *x); /* float16, bfloat16 */
     void (*to_half[2])(int64_t n, uint16_t *y, const float *x);

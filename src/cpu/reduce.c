@@ -26,7 +26,8 @@ typedef struct Reduction {
     MsDtype acc_dtype;
     MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
     int half, size, acc_size;
-    double divisor; /* -1: none */
+    double divisor;       /* -1: none */
+    const double *center; /* not NULL: squares of the distances from center, which is laid out as y */
     int n_kept, n_red;
     Axis kept[MS_MAX_DIM], red[MS_MAX_DIM]; /* outer ones; the innermost dimension is `inner` */
     Axis inner;
@@ -131,10 +132,27 @@ static void identity(const Reduction *r, int64_t n, void *acc)
     for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * r->acc_size, &v, (size_t)r->acc_size);
 }
 
-/* Folds n elements from x on, `step` bytes apart, into acc. */
-static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step, void *acc, bool rows)
+/* buf[0..n), float32 or float64, becomes (x - center)^2 in float64; center advances by `step`. */
+static void square_distances(const Reduction *r, int64_t n, char *buf, const double *center, int64_t step)
 {
-    if (step == r->size && !r->half) {
+    double *d = (double *)(void *)buf;
+    if (r->half || r->size == 4)
+        for (int64_t i = n - 1; i >= 0; i--) { /* from the end: a double covers two floats */
+            float f;
+            memcpy(&f, buf + i * 4, sizeof f);
+            d[i] = (double)f;
+        }
+    for (int64_t i = 0; i < n; i++) {
+        double v = d[i] - center[i * step];
+        d[i] = v * v;
+    }
+}
+
+/* Folds n elements from x on, `step` bytes apart, into acc. */
+static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step, void *acc, bool rows,
+                     const double *center)
+{
+    if (step == r->size && !r->half && !center) {
         r->fold(n, acc, x);
         return;
     }
@@ -142,7 +160,7 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
     for (int64_t at = 0, m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
         const char *src = x + at * step;
-        if (step != r->size) {
+        if (step != r->size || center) {
             char *to = r->half ? raw : buf;
             for (int64_t i = 0; i < m; i++) memcpy(to + i * r->size, src + i * step, (size_t)r->size);
             src = to;
@@ -151,13 +169,27 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
             ms__loops()->from_half[r->half - 1](m, (float *)(void *)buf, (const uint16_t *)(const void *)src);
             src = buf;
         }
+        if (center) {
+            int64_t out = rows ? r->inner.out / (int64_t)ms_dtype_size((MsDtype)r->y->dtype) : 0;
+            square_distances(r, m, buf, center + at * out, out);
+        }
         r->fold(m, rows ? (char *)acc + at * r->acc_size : acc, src);
     }
 }
 
-/* Accumulates one unit and block; the base pointers of the unit are x and its chunk is m wide. */
-static void fold_unit(const Reduction *r, const char *x, int64_t m, int64_t block, void *acc)
+typedef struct Unit {
+    const char *x;
+    char *y;
+    int64_t n; /* outputs */
+} Unit;
+
+/* Accumulates one block of a unit. */
+static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *acc)
 {
+    const char *x = t->x;
+    int64_t m = t->n;
+    const double *center =
+        r->center ? r->center + (t->y - r->y->data) / (int64_t)ms_dtype_size((MsDtype)r->y->dtype) : NULL;
     bool rows = !r->inner.reduced;
     int64_t lo = block * r->block_n, hi, run = rows ? m : r->inner.n;
     int64_t at[MS_MAX_DIM] = {0};
@@ -167,7 +199,7 @@ static void fold_unit(const Reduction *r, const char *x, int64_t m, int64_t bloc
             x += lo * r->inner.in;
             run = run - lo < r->block_n ? run - lo : r->block_n;
         }
-        fold_run(r, run, x, r->inner.in, acc, rows);
+        fold_run(r, run, x, r->inner.in, acc, rows, center);
         return;
     }
     hi = lo + r->block_n < r->red[0].n ? lo + r->block_n : r->red[0].n;
@@ -177,7 +209,7 @@ static void fold_unit(const Reduction *r, const char *x, int64_t m, int64_t bloc
     at[0] = lo;
     x += lo * r->red[0].in;
     while (at[0] < hi) {
-        fold_run(r, run, x, r->inner.in, acc, rows);
+        fold_run(r, run, x, r->inner.in, acc, rows, center);
         for (int k = r->n_red - 1; k >= 0; k--) {
             x += r->red[k].in;
             if (++at[k] < r->red[k].n || k == 0) break;
@@ -212,12 +244,6 @@ static void finish(const Reduction *r, int64_t n, void *acc, char *y, int64_t st
     if (step != size)
         for (int64_t i = 0; i < n; i++) memcpy(y + i * step, out + i * size, (size_t)size);
 }
-
-typedef struct Unit {
-    const char *x;
-    char *y;
-    int64_t n; /* outputs */
-} Unit;
 
 static Unit unit_at(const Reduction *r, int64_t u)
 {
@@ -258,15 +284,16 @@ static void run_items(void *ctx, int64_t begin, int64_t end)
     for (int64_t item = begin; item < end; item++) {
         Unit t = unit_at(r, item / r->blocks);
         void *to = r->partial ? (void *)(r->partial + item * acc_bytes(r)) : (void *)&acc;
-        fold_unit(r, t.x, t.n, item % r->blocks, to);
+        fold_unit(r, &t, item % r->blocks, to);
         if (!r->partial) finish_unit(r, &t, to);
     }
 }
 
 /* Reduces the axes of mask; y has the remaining shape (with or without the axes as 1). */
-static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor)
+static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor,
+                                const double *center)
 {
-    Reduction r = {.x = x, .y = y, .kind = kind, .divisor = divisor};
+    Reduction r = {.x = x, .y = y, .kind = kind, .divisor = divisor, .center = center};
     MsDtype dtype = (MsDtype)x->dtype;
     if (y->numel == 0) return MS_OK;
     r.half = dtype == MS_FLOAT16 ? 1 : dtype == MS_BFLOAT16 ? 2 : 0;
@@ -280,7 +307,7 @@ static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind,
     r.acc_size = (int)ms_dtype_size(r.acc_dtype);
     set_axes(&r, mask);
     set_blocks(&r);
-    const MsFolds *f = ms__loops()->folds[elem];
+    const MsFolds *f = ms__loops()->folds[center ? MS_FLOAT64 : elem];
     r.fold = r.inner.reduced ? f->lanes[r.kind] : f->rows[r.kind];
     r.combine = ms__loops()->folds[r.acc_dtype]->rows[r.kind];
     int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
@@ -297,6 +324,11 @@ static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind,
     }
     ms__free(r.partial, (size_t)bytes);
     return MS_OK;
+}
+
+static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor)
+{
+    return reduce_centered(x, mask, y, kind, divisor, NULL);
 }
 
 /* ---- operators ---- */
@@ -358,3 +390,27 @@ static MsStatus run_sum_to(MsCall *c)
     return reduce(x, mask, &view, MS_FOLD_SUM, -1);
 }
 MS_KERNEL(sum_to, 0, loop, NULL, run_sum_to);
+
+/* In two passes: the mean in float64, then the squares of the distances from it. */
+static MsStatus run_var(MsCall *c)
+{
+    uint32_t mask;
+    MsTensor *x = c->in[0], *y = ms__out(c, 0);
+    if (!y) return ms_error()->code;
+    MS_TRY(ms__axes(c->op, &c->attr[0], x->ndim, &mask));
+    double n = 1;
+    for (int d = 0; d < x->ndim; d++)
+        if (mask >> d & 1) n *= (double)x->shape[d];
+    size_t bytes = (size_t)y->numel * sizeof(double);
+    double *center = ms__alloc(bytes);
+    if (!center) return MS_ERROR_MEMORY;
+    MsTensor mean = *y; /* y's layout over other memory */
+    mean.data = (char *)center;
+    mean.dtype = MS_FLOAT64;
+    double rest = n - (double)c->attr[2].i;
+    MsStatus st = reduce(x, mask, &mean, MS_FOLD_SUM, n);
+    if (st == MS_OK) st = reduce_centered(x, mask, y, MS_FOLD_SUM, rest > 0 ? rest : 0, center);
+    ms__free(center, bytes);
+    return st;
+}
+MS_KERNEL(var, 0, loop, NULL, run_var);

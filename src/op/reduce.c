@@ -167,3 +167,85 @@ static MsStatus vjp_sum_to(MsVjp *c)
 MS_OP(sum_to, .sig = "sum_to(x: any, *, shape: ints) -> x", .infer = infer_sum_to, .vjp = vjp_sum_to,
       .sample = "f32[2,3,4] shape=3,1; f32[3,4] shape=3,4; f16[3,4] shape=4; f64[3] shape=; i32[2,3] "
                 "shape=1,3; f32[0,3] shape=3");
+
+/* ---- variance ---- */
+
+static MsStatus vjp_var(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *g = with_axes(c, c->ct[0]);
+    MsInts axes = c->attr[0].kind ? (MsInts){c->attr[0].n, c->attr[0].v} : MS_INTS_NONE;
+    double n = (double)(count(c) - c->attr[2].i);
+    c->grad[0] = ms_mul(ms__scale(g, 2 / (n > 0 ? n : 0)), ms_sub(x, ms_mean(x, axes, true)));
+    return done(c);
+}
+
+MS_OP(var, .sig = "var(x: float, *, axis: ints, keepdims: bool, correction: int) -> x", .infer = infer_reduce,
+      .vjp = vjp_var,
+      .sample = "f32[3,4]; f32[3,4] axis=1 correction=1; f64[2,3,4] axis=0,2 keepdims; f16[2,3,4] axis=1; "
+                "f32[5,1] axis=1");
+
+/* ---- along one axis ---- */
+
+static MsStatus infer_axis(MsInfer *c)
+{
+    int d;
+    MS_TRY(ms__axis(c->op, c->attr[0].i, c->in[0].ndim, &d));
+    c->out[0].ndim = c->in[0].ndim;
+    for (int k = 0; k < c->in[0].ndim; k++) c->out[0].shape[k] = c->in[0].shape[k];
+    return MS_OK;
+}
+
+static MsStatus infer_arg(MsInfer *c)
+{
+    int d;
+    const MsAval *x = &c->in[0];
+    MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &d));
+    if (x->ndim > 0 && x->shape[d] == 0)
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the axis %d of size 0 has no extremum.", c->op->name, d);
+    reduced(x, x->ndim > 0 ? 1u << d : 0, flag(&c->attr[1]), &c->out[0]);
+    return MS_OK;
+}
+
+MS_OP(
+    argmax, .sig = "argmax(x: ordered, *, axis: int, keepdims: bool) -> int64", .infer = infer_arg,
+    .flags = MS_OP_NO_GRAD,
+    .sample = "f32[3,4] axis=1; i32[2,3,4] axis=0 keepdims; f16[5] axis=-1; bool[2,2] axis=0; f64[] axis=0");
+MS_OP(argmin, .sig = "argmin(x: ordered, *, axis: int, keepdims: bool) -> int64", .infer = infer_arg,
+      .flags = MS_OP_NO_GRAD,
+      .sample = "f32[3,4] axis=1; u8[2,3,4] axis=0 keepdims; bf16[5] axis=-1; f64[] axis=0");
+
+static MsInts axis_of(MsVjp *c)
+{
+    return (MsInts){1, &c->attr[0].i};
+}
+
+static MsStatus vjp_softmax(MsVjp *c)
+{
+    MsTensor *y = c->out[0], *gy = ms_mul(c->ct[0], y);
+    c->grad[0] = ms_sub(gy, ms_mul(y, ms_sum(gy, axis_of(c), true)));
+    return done(c);
+}
+
+static MsStatus vjp_log_softmax(MsVjp *c)
+{
+    MsTensor *g = c->ct[0];
+    c->grad[0] = ms_sub(g, ms_mul(ms_exp(c->out[0]), ms_sum(g, axis_of(c), true)));
+    return done(c);
+}
+
+MS_OP(softmax, .sig = "softmax(x: float, *, axis: int) -> x", .infer = infer_axis, .vjp = vjp_softmax,
+      .sample = "f32[3,4] axis=1; f64[2,3,4] axis=1; f16[5] axis=-1; bf16[3,4] axis=0; f32[] axis=0");
+MS_OP(log_softmax, .sig = "log_softmax(x: float, *, axis: int) -> x", .infer = infer_axis,
+      .vjp = vjp_log_softmax,
+      .sample = "f32[3,4] axis=1; f64[2,3,4] axis=1; f16[5] axis=-1; bf16[3,4] axis=0");
+
+static MsStatus vjp_logsumexp(MsVjp *c)
+{
+    MsTensor *g = with_axes(c, c->ct[0]), *y = with_axes(c, c->out[0]);
+    c->grad[0] = ms_mul(g, ms_exp(ms_sub(c->in[0], y)));
+    return done(c);
+}
+
+MS_OP(logsumexp, .sig = "logsumexp(x: float, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+      .vjp = vjp_logsumexp,
+      .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; f16[5] axis=-1");

@@ -165,6 +165,44 @@ static void reductions(void)
               "column %ld", (long)k);
 }
 
+static void rows(void)
+{
+    MsTensor *x = F32(1, 2, 3, 4);
+    EXPECT(ms_var(x, MS_INTS_NONE, false, 0), 1.25);
+    EXPECT(ms_var(x, MS_INTS_NONE, true, 1), (double)(float)(5.0 / 3));
+    EXPECT(ms_var(F32(5), MS_INTS_NONE, false, 1), QNAN);
+    float v[24];
+    for (int k = 0; k < 24; k++) v[k] = (float)(k * k);
+    MsTensor *m = ms_tensor_from(MS_FLOAT32, 3, (int64_t[]){2, 3, 4}, v),
+             *mean = ms_mean(m, MS_INTS(0, 2), true);
+    MsTensor *want = ms_mean(ms_square(ms_sub(m, mean)), MS_INTS(0, 2), false),
+             *got = ms_var(m, MS_INTS(0, 2), false, 0);
+    MsTensor *last = ms_var(ms_transpose(m, MS_INTS(2, 0, 1)), MS_INTS(0, 1), false, 0);
+    for (int k = 0; k < 3; k++) {
+        CHECK(fabs(at(got, k) - at(want, k)) < 1e-6 * at(want, k), "variance %g %g", at(got, k), at(want, k));
+        CHECK(fabs(at(last, k) - at(want, k)) < 1e-6 * at(want, k), "variance %g %g", at(last, k),
+              at(want, k));
+    }
+    EXPECT(ms_argmax(F32(1, 3, NAN, 5, NAN), 0, false), 2);
+    EXPECT(ms_argmin(F32(1, 0, 0, 5), -1, true), 1);
+    EXPECT(ms_argmax(m, 1, false), 2, 2, 2, 2, 2, 2, 2, 2);
+    EXPECT(ms_argmax(ms_cast(m, MS_FLOAT16), 2, true), 3, 3, 3, 3, 3, 3);
+    EXPECT(ms_softmax(F32(1000, 1000, -1000), 0), 0.5, 0.5, 0);
+    EXPECT(ms_log_softmax(F32(1000, -1000), 0), 0, -2000);
+    EXPECT(ms_softmax(F32(1, NAN), 0), QNAN, QNAN);
+    EXPECT(ms_logsumexp(F32(-INFINITY, -INFINITY), MS_INTS_NONE, false), -INF);
+    EXPECT(ms_logsumexp(F32(INFINITY, 1), MS_INTS_NONE, false), INF);
+    EXPECT(ms_logsumexp(F32(1000, 1000), MS_INTS(0), true), (double)(float)(1000 + log(2)));
+    for (int axis = 0; axis < 3; axis++) {
+        MsTensor *s = ms_softmax(ms_mul(m, F32(0.01f)), axis), *one = ms_sum(s, MS_INTS(axis), false);
+        MsTensor *t = ms_softmax(ms_transpose(ms_mul(m, F32(0.01f)), MS_INTS(2, 0, 1)), (axis + 1) % 3);
+        for (int k = 0; k < one->numel; k++)
+            CHECK(fabs(at(one, k) - 1) < 1e-6, "axis %d sums to %g", axis, at(one, k));
+        MsTensor *d = ms_sub(ms_transpose(t, MS_INTS(1, 2, 0)), s);
+        CHECK(at(ms_reduce_max(ms_abs(d), MS_INTS_NONE, false), 0) == 0, "softmax of a transposed tensor");
+    }
+}
+
 static void halves(void)
 {
     for (int bf = 0; bf < 2; bf++) {
@@ -245,6 +283,7 @@ int main(void)
         int mark = ms_scope_begin();
         edges();
         reductions();
+        rows();
         halves();
         strides();
         ms_scope_end(mark, NULL, 0);

@@ -65,6 +65,7 @@ static void to_bf16(int64_t n, uint16_t *y, const float *x)
 extern const MsLoops TABLE_OF(b), TABLE_OF(i8), TABLE_OF(i16), TABLE_OF(i32), TABLE_OF(i64), TABLE_OF(u8),
     TABLE_OF(u16), TABLE_OF(u32), TABLE_OF(u64);
 
+extern const MsRowSet JOIN(ms__row_set_, MS_ISA);
 extern const MsFolds *const JOIN(ms__folds_, MS_ISA)[MS_N_PLAIN];
 
 const MsLoopSet JOIN(ms__loop_set_, MS_ISA) = {
@@ -80,6 +81,7 @@ const MsLoopSet JOIN(ms__loop_set_, MS_ISA) = {
               [MS_UINT64] = &TABLE_OF(u64),
               [MS_FLOAT32] = &TABLE_OF(f32),
               [MS_FLOAT64] = &TABLE_OF(f64)},
+    .rows = &JOIN(ms__row_set_, MS_ISA),
     .folds = JOIN(ms__folds_, MS_ISA),
     .from_half = {from_f16, from_bf16},
     .to_half = {to_f16, to_bf16},
