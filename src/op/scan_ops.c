@@ -87,7 +87,8 @@ static MsStatus batch_cummax(MsBatch *c)
 {
     int axis = 0;
     bool lone = false;
-    MS_TRY(ms_cummax(column(c, &axis, &lone), axis, c->out));
+    MsTensor *x = column(c, &axis, &lone);
+    MS_TRY(ms_cummax(x, axis, c->out));
     return batched(c, lone);
 }
 
@@ -95,7 +96,8 @@ static MsStatus batch_cummin(MsBatch *c)
 {
     int axis = 0;
     bool lone = false;
-    MS_TRY(ms_cummin(column(c, &axis, &lone), axis, c->out));
+    MsTensor *x = column(c, &axis, &lone);
+    MS_TRY(ms_cummin(x, axis, c->out));
     return batched(c, lone);
 }
 
