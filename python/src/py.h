@@ -11,28 +11,6 @@
 #include "core/tensor.h"
 #include "trace/trace.h"
 
-/* Parts of the library that may be absent from a build. */
-#pragma weak ms_graph_arena
-#pragma weak ms_graph_call
-#pragma weak ms_graph_optimize
-#pragma weak ms_jvp_begin
-#pragma weak ms_jvp_end
-#pragma weak ms_jvp_value
-#pragma weak ms_random_seed
-#pragma weak ms_random_state
-#pragma weak ms_stage_begin
-#pragma weak ms_stage_cancel
-#pragma weak ms_stage_end
-#pragma weak ms_tensor_write
-#pragma weak ms_vjp_leave
-#pragma weak ms_vjp_begin
-#pragma weak ms_vjp_end
-#pragma weak ms_vjp_grad
-#pragma weak ms_vjp_value
-#pragma weak ms_vmap_begin
-#pragma weak ms_vmap_end
-#pragma weak ms_vmap_value
-#pragma weak ms__concrete
 
 #if PY_VERSION_HEX < 0x030A0000
 static inline PyObject *py_newref(PyObject *o)

@@ -2,12 +2,9 @@
 #include "api/api.h"
 
 #include "core/mem.h"
-#include "trace/trace.h"
 
 #include <stdlib.h>
 
-#pragma weak ms_tensor_scalar
-#pragma weak ms_tensor_scalar_int
 
 double ms__arg_float(const MsArg *a)
 {
@@ -84,15 +81,6 @@ MsTensor *ms__arg_tensor(const MsArg *a, MsTensor *like)
     return MS_FAIL_NULL(MS_ERROR_TYPE, "Expected a Tensor or a number.");
 }
 
-static MsTensor *cast(MsTensor *t, MsDtype dtype)
-{
-    if (!t || (MsDtype)t->dtype == dtype) return t;
-    const MsOp *op = ms__op_find("cast");
-    if (!op) return MS_FAIL_NULL(MS_ERROR_NOT_IMPLEMENTED, "There is no operator 'cast'.");
-    MsAttr attr = {.kind = MS_ATTR_DTYPE, .i = dtype};
-    return ms_bind1(op, &attr, 1, &t);
-}
-
 MsStatus ms__arg_promote(MsApiCall *c, int a, int b, MsTensor **x, MsTensor **y)
 {
     const MsArg *p = &c->arg[a], *q = &c->arg[b];
@@ -105,8 +93,8 @@ MsStatus ms__arg_promote(MsApiCall *c, int a, int b, MsTensor **x, MsTensor **y)
         if (dtype == MS_DTYPE_NONE)
             return MS_FAIL(MS_ERROR_TYPE, "Type implicit conversion between %s and %s is not supported.",
                            ms_dtype_name((MsDtype)s->dtype), ms_dtype_name((MsDtype)t->dtype));
-        s = cast(s, dtype);
-        t = cast(t, dtype);
+        if ((MsDtype)s->dtype != dtype) s = ms_cast(s, dtype);
+        if ((MsDtype)t->dtype != dtype) t = ms_cast(t, dtype);
         if (!s || !t) return ms_error()->code;
     }
     *x = s;

@@ -32,7 +32,7 @@ MsTrace *ms__trace_new(const MsInterp *interp)
     return t;
 }
 
-void ms__trace_close(MsTrace *t)
+void ms__trace_leave(MsTrace *t)
 {
     for (MsTrace *s = top; s; s = s->below)
         if (s == t) {
@@ -45,22 +45,27 @@ void ms__trace_close(MsTrace *t)
         ms_tensor_unref(t->env[e].value);
     }
     free(t->env);
+    t->env = NULL;
+    t->n_env = t->cap_env = 0;
+    t->closed = true;
+}
+
+void ms__trace_close(MsTrace *t)
+{
+    ms__trace_leave(t);
     for (int k = 0; t->graph && k < t->graph->n_val; k++)
         if (t->vals && k < t->cap_vals) ms_tensor_unref(t->vals[k]);
     free(t->vals);
     ms_graph_unref(t->graph);
-    t->env = NULL;
-    t->n_env = 0;
     t->vals = NULL;
     t->graph = NULL;
-    t->closed = true;
     count(t, -1);
 }
 
 MsTrace *ms__trace_suspend(MsTrace *t)
 {
     MsTrace *saved = top;
-    top = t->below;
+    if (!t->closed) top = t->below;
     return saved;
 }
 

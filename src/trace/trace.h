@@ -57,6 +57,8 @@ MsStatus ms_bind_into(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *co
                       MsTensor *const *targets);
 
 MsTrace *ms__trace_new(const MsInterp *interp); /* pushed; NULL and an error */
+/* Popped, environment dropped; the tape stays. */
+void ms__trace_leave(MsTrace *t);
 void ms__trace_close(MsTrace *t);               /* popped, environment dropped, opener's reference given back */
 MS_API_EXPORT MsTrace *ms__trace_top(void);
 /* Runs code below t: until ms__trace_resume, binds go to the levels under t. */

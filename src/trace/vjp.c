@@ -229,7 +229,8 @@ static void mark_live(const MsTrace *t, bool *live)
 static MsStatus seed(MsTrace *t, int n_out, MsTensor *const *y, MsTensor *const *cts, MsTensor **ct)
 {
     for (int j = 0; j < n_out; j++) {
-        MsTensor *v = y[j] ? ms__lift(t, y[j]) : NULL;
+        bool left = y[j] && t->closed && y[j]->trace == t;
+        MsTensor *v = left ? y[j] : y[j] ? ms__lift(t, y[j]) : NULL;
         if (!v)
             return ms__failed() ? ms_error()->code
                                 : MS_FAIL(MS_ERROR_TYPE, "For 'grad', output %d is missing.", j);
@@ -294,6 +295,13 @@ MsTensor *ms_vjp_value(MsTrace *t, MsTensor *y)
 {
     MsTensor *v = y ? ms__lift(t, y) : NULL;
     return v ? ms__scope_own(ms_tensor_ref(lower(t, v))) : NULL;
+}
+
+MsStatus ms_vjp_leave(MsTrace *t)
+{
+    MsStatus st = ms__failed() ? MS_OK : ms__env_flush(t, lower);
+    ms__trace_leave(t);
+    return st;
 }
 
 MsStatus ms_vjp_end(MsTrace *t)
