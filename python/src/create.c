@@ -459,7 +459,7 @@ PyObject *py_asnumpy(PyObject *self, PyObject *unused)
     return array;
 }
 
-static PyObject *from_numpy(PyObject *self, PyObject *array)
+PyObject *py_from_numpy(PyObject *self, PyObject *array)
 {
     (void)self;
     if (!py_is_ndarray(array)) {
@@ -518,7 +518,7 @@ static PyObject *frombuffer(PyObject *self, PyObject *args, PyObject *kw)
 }
 
 PyMethodDef py_create_methods[] = {
-    {"from_numpy", from_numpy, METH_O, "A tensor that shares the memory of an ndarray."},
+    {"from_numpy", py_from_numpy, METH_O, "A tensor that shares the memory of an ndarray."},
     {"frombuffer", (PyCFunction)(void (*)(void))frombuffer, METH_VARARGS | METH_KEYWORDS,
      "A 1-d tensor over the memory of an object with the buffer protocol."},
     {NULL, NULL, 0, NULL},

@@ -596,6 +596,7 @@ static PyObject *set_hook(PyObject *unused, PyObject *hook)
 }
 
 static PyMethodDef methods[] = {
+    {"from_numpy", py_from_numpy, METH_O | METH_STATIC, "A tensor that shares the memory of an ndarray."},
     {"item", item, METH_NOARGS, "The value of a tensor with one element as a Python number."},
     {"asnumpy", py_asnumpy, METH_NOARGS, "An ndarray that shares memory with the tensor."},
     {"numpy", py_asnumpy, METH_NOARGS, "An ndarray that shares memory with the tensor."},

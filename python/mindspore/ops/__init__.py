@@ -4,12 +4,16 @@ from mindspore import _c
 globals().update(_c.rows('ops'))
 
 _TRANSFORMATIONS = ('grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad')
+_COMPOSITE = ('GradOperation', 'HyperMap', 'Map', 'MultitypeFuncGraph', 'partial', 'depend')
 
 
 def __getattr__(name):
     if name in _TRANSFORMATIONS:
         from mindspore import autodiff
         return getattr(autodiff, name)
+    if name in _COMPOSITE:
+        from mindspore.ops import composite
+        return getattr(composite, name)
     if name in ('functional', 'function'):
         import importlib
         return importlib.import_module('mindspore.ops.functional')
@@ -17,4 +21,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_TRANSFORMATIONS) | {'functional'})
+    return sorted(set(globals()) | set(_TRANSFORMATIONS) | set(_COMPOSITE) | {'functional'})
