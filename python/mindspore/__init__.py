@@ -10,8 +10,7 @@ from mindspore._c import Tensor, from_numpy, frombuffer
 from mindspore.common.dtype import *  # noqa: F403
 from mindspore.common import dtype
 from mindspore.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, COMPATIBLE, JitConfig, ParallelMode, get_context,
-                               get_seed, manual_seed, seed, set_context, set_seed, initial_seed, get_rng_state,
-                               set_rng_state)
+                               get_seed, set_context, set_seed)
 
 __version__ = _c.version()
 tensor = Tensor
@@ -19,6 +18,7 @@ tensor = Tensor
 # Where a public name lives: module -> names. A name that is a module itself maps to None.
 _LAZY = {
     'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
+    'mindspore.common.generator': 'Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state',
     'mindspore.common.parameter': 'Parameter ParameterTuple',
     'mindspore.common.mutable': 'mutable',
     'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async '

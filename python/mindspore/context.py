@@ -92,31 +92,3 @@ def set_seed(seed):
 def get_seed():
     """The seed that set_seed was given, or None."""
     return _seed
-
-
-def manual_seed(seed):
-    """Seeds the operators' default generator."""
-    _c.random_seed(seed)
-
-
-def seed():
-    """Seeds the operators' default generator from the system and returns the seed."""
-    value = int.from_bytes(os.urandom(6), 'little')
-    _c.random_seed(value)
-    return value
-
-
-def initial_seed():
-    """The seed of the operators' default generator."""
-    return _c.random_state().tolist()[0]
-
-
-def get_rng_state():
-    """State of the operators' default generator."""
-    import copy
-    return copy.deepcopy(_c.random_state())
-
-
-def set_rng_state(state):
-    """Restores what get_rng_state gave."""
-    _c.random_state()[...] = state

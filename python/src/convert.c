@@ -120,7 +120,13 @@ int py_arg_any(PyObject *o, MsArg *arg, PyArena *arena)
         Py_XDECREF(list);
         return rc;
     } else {
-        *arg = (MsArg){.kind = MS_ARG_OBJECT, .p = o};
+        PyObject *t = PyObject_GetAttrString(o, "_tensor"); /* an object that stands for a tensor it holds */
+        if (t && PY_IS_TENSOR(t) && Py_REFCNT(t) > 1)
+            *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(t)};
+        else
+            *arg = (MsArg){.kind = MS_ARG_OBJECT, .p = o};
+        Py_XDECREF(t);
+        PyErr_Clear();
     }
     return 0;
 }

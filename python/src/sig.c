@@ -52,20 +52,32 @@ static const char *span(const char *s, const char *stops)
     return s;
 }
 
-static PyObject *literal(const char *s, const char *end)
+/* The names a default may use: dtypes (float32, mstype.float32), inf. */
+static PyObject *literal_names(void)
 {
     static PyObject *names;
-    if (!names) {
-        PyObject *m = PyImport_ImportModule("mindspore._c");
-        PyObject *all = m ? PyObject_GetAttrString(m, "dtypes") : NULL;
-        Py_XDECREF(m);
-        names = all ? PyDict_Copy(all) : NULL;
-        Py_XDECREF(all);
-        PyObject *inf = PyFloat_FromDouble(Py_HUGE_VAL);
-        if (!names || !inf || PyDict_SetItemString(names, "inf", inf) < 0) return NULL;
-        Py_DECREF(inf);
-    }
-    PyObject *text = PyUnicode_FromStringAndSize(s, end - s);
+    if (names) return names;
+    PyObject *m = PyImport_ImportModule("mindspore._c");
+    PyObject *all = m ? PyObject_GetAttrString(m, "dtypes") : NULL;
+    PyObject *types_module = all ? PyImport_ImportModule("types") : NULL;
+    PyObject *make = types_module ? PyObject_GetAttrString(types_module, "SimpleNamespace") : NULL;
+    PyObject *none = make ? PyTuple_New(0) : NULL;
+    PyObject *space = none ? PyObject_Call(make, none, all) : NULL;
+    PyObject *inf = PyFloat_FromDouble(Py_HUGE_VAL);
+    PyObject *dict = space && inf ? PyDict_Copy(all) : NULL;
+    if (dict && PyDict_SetItemString(dict, "inf", inf) == 0 &&
+        PyDict_SetItemString(dict, "mstype", space) == 0 &&
+        PyDict_SetItemString(dict, "mindspore", space) == 0)
+        names = Py_NewRef(dict);
+    PyObject *const used[] = {m, all, types_module, make, none, space, inf, dict};
+    for (size_t k = 0; k < sizeof used / sizeof *used; k++) Py_XDECREF(used[k]);
+    return names;
+}
+
+static PyObject *literal(const char *s, const char *end)
+{
+    PyObject *names = literal_names();
+    PyObject *text = names ? PyUnicode_FromStringAndSize(s, end - s) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     PyObject *value = utf8 ? PyRun_String(skip(utf8), Py_eval_input, names, names) : NULL;
     Py_XDECREF(text);
