@@ -280,7 +280,7 @@ MsStatus ms__axes(const MsOp *op, const MsAttr *axes, int ndim, uint32_t *mask)
     }
     *mask = 0;
     for (int k = 0; k < axes->n; k++) {
-        int d;
+        int d = 0;
         MS_TRY(ms__axis(op, axes->v[k], ndim, &d));
         if (*mask >> d & 1)
             return MS_FAIL(MS_ERROR_VALUE, "For primitive[%s], the axis %d appears more than once.", op->name,
