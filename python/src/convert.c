@@ -11,7 +11,7 @@ struct PyBlock {
     MsArg item[];
 };
 
-MsArg *py_arena_take(PyArena *a, int n)
+MsArg *py_arena_take(PyMsArena *a, int n)
 {
     if (a->used + n <= (int)(sizeof a->few / sizeof *a->few)) {
         MsArg *p = a->few + a->used;
@@ -25,7 +25,7 @@ MsArg *py_arena_take(PyArena *a, int n)
     return b->item;
 }
 
-void py_arena_free(PyArena *a)
+void py_arena_free(PyMsArena *a)
 {
     while (a->more) {
         struct PyBlock *b = a->more;
@@ -47,7 +47,7 @@ static int arg_int(PyObject *o, MsArg *arg)
     return arg->i == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-static int arg_list(PyObject *o, MsArg *arg, PyArena *arena)
+static int arg_list(PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     PyObject **items = PySequence_Fast_ITEMS(o);
     int n = (int)PySequence_Fast_GET_SIZE(o);
@@ -59,7 +59,7 @@ static int arg_list(PyObject *o, MsArg *arg, PyArena *arena)
     return 0;
 }
 
-static int arg_slice(PyObject *o, MsArg *arg, PyArena *arena)
+static int arg_slice(PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     PySliceObject *s = (PySliceObject *)o;
     MsArg *list = py_arena_take(arena, 3);
@@ -83,7 +83,7 @@ static int arg_slice(PyObject *o, MsArg *arg, PyArena *arena)
     return 0;
 }
 
-int py_arg_any(PyObject *o, MsArg *arg, PyArena *arena)
+int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     if (PY_IS_TENSOR(o)) {
         *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(o)};
@@ -153,7 +153,7 @@ static bool float_like(PyObject *o)
 }
 
 /* A tuple or list whose items all satisfy `like`, converted by `convert`. 1: it is not one. */
-static int numbers(PyObject *o, MsArg *arg, PyArena *arena, bool (*like)(PyObject *),
+static int numbers(PyObject *o, MsArg *arg, PyMsArena *arena, bool (*like)(PyObject *),
                    int (*convert)(PyObject *, MsArg *))
 {
     PyObject **items = PySequence_Fast_ITEMS(o);
@@ -185,7 +185,7 @@ static int tensor_of(PyObject *o, MsArg *arg)
     return 0;
 }
 
-int py_convert(const Param *p, PyObject *o, MsArg *arg, PyArena *arena)
+int py_convert(const Param *p, PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     int want = p->types;
     if (PY_IS_TENSOR(o)) {

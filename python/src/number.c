@@ -127,7 +127,7 @@ static PyObject *subscript(PyObject *self, PyObject *key)
 {
     static PySlot slot = {"Tensor.__getitem__", NULL, false};
     PyObject *out = NULL;
-    PyArena arena;
+    PyMsArena arena;
     arena.used = 0, arena.more = NULL;
     MsArg arg[2] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
     int mark = ms_scope_begin();
@@ -146,7 +146,7 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
         return -1;
     }
     PyObject *out = NULL;
-    PyArena arena;
+    PyMsArena arena;
     arena.used = 0, arena.more = NULL;
     MsArg arg[3] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
     int mark = ms_scope_begin();

@@ -11,7 +11,6 @@
 #include "core/tensor.h"
 #include "trace/trace.h"
 
-
 #if PY_VERSION_HEX < 0x030A0000
 static inline PyObject *py_newref(PyObject *o)
 {
@@ -61,15 +60,15 @@ bool py_is_ndarray(PyObject *o);
 PyObject *py_numpy_number(PyObject *o);
 
 /* Memory of one conversion: MsArg lists, freed together. */
-typedef struct PyArena {
+typedef struct PyMsArena {
     MsArg few[32];
     int used;
     struct PyBlock *more;
-} PyArena;
-void py_arena_free(PyArena *a);
+} PyMsArena;
+void py_arena_free(PyMsArena *a);
 /* Any Python value as an MsArg tree (MS_ARG_OBJECT for what has no other kind). -1 and an exception on
  * failure. */
-int py_arg_any(PyObject *o, MsArg *arg, PyArena *arena);
+int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena);
 /* What a row returned as a Python object; the lists in it are freed. `self`: returned as it is for its own
  * handle. */
 PyObject *py_result(MsArg *out, PyObject *self);

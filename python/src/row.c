@@ -60,7 +60,7 @@ static int find_param(const Sig *sig, PyObject *name)
 }
 
 /* Surplus positional arguments for *args: (2, 3) and ((2, 3),) are the same. */
-static int bind_var(const Param *p, PyObject *const *args, Py_ssize_t n, MsArg *arg, PyArena *arena)
+static int bind_var(const Param *p, PyObject *const *args, Py_ssize_t n, MsArg *arg, PyMsArena *arena)
 {
     if (n == 1 && (py_is_list(args[0]) || (p->types & OF_ANY))) {
         int rc = py_convert(p, args[0], arg, arena);
@@ -80,7 +80,7 @@ static int bind_var(const Param *p, PyObject *const *args, Py_ssize_t n, MsArg *
 }
 
 static int bind(const Sig *sig, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames, MsArg *arg,
-                PyArena *arena, Refusal *refusal)
+                PyMsArena *arena, Refusal *refusal)
 {
     Py_ssize_t n_pos = n_args < sig->n_pos ? n_args : sig->n_pos;
     *refusal = (Refusal){R_NONE, NULL};
@@ -128,7 +128,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
     Row *r = (Row *)self;
     Py_ssize_t n_args = PyVectorcall_NARGS(nargsf);
     MsArg arg[MAX_PARAM];
-    PyArena arena;
+    PyMsArena arena;
     Refusal refusal[8];
     PyObject *out = NULL;
     int mark = ms_scope_begin(), k = 0, rc = 1;

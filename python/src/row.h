@@ -60,9 +60,9 @@ typedef struct Refusal {
 } Refusal;
 
 /* One argument by the parameter's types. 0: converted, 1: the type does not fit, -1: exception. */
-int py_convert(const Param *p, PyObject *o, MsArg *arg, PyArena *arena);
+int py_convert(const Param *p, PyObject *o, MsArg *arg, PyMsArena *arena);
 /* n MsArg of a conversion, NULL and an exception. */
-MsArg *py_arena_take(PyArena *a, int n);
+MsArg *py_arena_take(PyMsArena *a, int n);
 bool py_is_list(PyObject *o);
 /* Parses api's signature; kept for the life of the process. NULL and an exception. */
 Sig *py_sig_parse(const MsApi *api);

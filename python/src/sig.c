@@ -105,7 +105,7 @@ static int parse_types(Param *p, const char *s, const char *end)
     return 0;
 }
 
-static int parse_param(Sig *sig, const char *s, const char *end, bool keyword_only, PyArena *keep)
+static int parse_param(Sig *sig, const char *s, const char *end, bool keyword_only, PyMsArena *keep)
 {
     Param *p = &sig->param[sig->n];
     *p = (Param){.keyword_only = keyword_only};
@@ -152,7 +152,7 @@ malformed:
 Sig *py_sig_parse(const MsApi *api)
 {
     Sig *sig = PyMem_Calloc(1, sizeof *sig + MAX_PARAM * sizeof *sig->param);
-    PyArena *keep = PyMem_Calloc(1, sizeof *keep); /* lives as long as the row: for ever */
+    PyMsArena *keep = PyMem_Calloc(1, sizeof *keep); /* lives as long as the row: for ever */
     if (!sig || !keep) return (Sig *)PyErr_NoMemory();
     sig->api = api;
     sig->var = -1;

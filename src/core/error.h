@@ -4,7 +4,7 @@
 #define MS_CORE_ERROR_H
 #include "mindspore.h"
 
-MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, ...)
+MS_API_EXPORT MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
 #define MS_FAIL(code, ...) ms__raise(code, __FILE__, __LINE__, __VA_ARGS__)
@@ -16,7 +16,7 @@ MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, .
     } while (0)
 
 /* Raised already? True when this thread's record holds an error. */
-bool ms__failed(void);
+MS_API_EXPORT bool ms__failed(void);
 
 /* "[2, 3]" for messages; writes into a rotating per-thread buffer. */
 const char *ms__shape_text(int ndim, const int64_t *shape);
