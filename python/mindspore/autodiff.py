@@ -9,6 +9,14 @@ from mindspore._c import Tensor
 __all__ = ['grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad']
 
 
+# While a function is compiled: gives the rewritten form of a user's function; set by the jit package.
+rewritten = None
+
+
+def _callee(fn):
+    return fn if rewritten is None else rewritten(fn)
+
+
 # ---- nested containers ----
 
 def _leaves(tree, out):
@@ -158,7 +166,7 @@ def _run(plan, args, kwargs, with_value):
         _leaves(args[p], inputs)
     trace, xs = _c.vjp_begin(inputs, plan.weight_list)
     try:
-        out = plan.fn(*(_substitute(args, plan.positions, xs) if xs else args), **kwargs)
+        out = _callee(plan.fn)(*(_substitute(args, plan.positions, xs) if xs else args), **kwargs)
         ys = _leaves(_split_aux(out)[0] if plan.has_aux else out, [])
         cts = [None] * len(ys) if sens is None else _leaves(sens, [])
         if len(cts) != len(ys):
@@ -228,7 +236,7 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
     leaves = _leaves(inputs, [])
     trace, xs = _c.vjp_begin(leaves, weight_list)
     try:
-        out = fn(*_replace(inputs, iter(xs)))
+        out = _callee(fn)(*_replace(inputs, iter(xs)))
         main, aux = _split_aux(out) if has_aux else (out, None)
         ys = _leaves(main, [])
         value, aux = _rebuild(main, trace.value), _rebuild(aux, trace.value)
@@ -265,7 +273,7 @@ def _push(fn, args, tangents, has_aux):
             raise ValueError(f"For 'jvp', every tangent must have the shape of its input {x.shape}, but got {v.shape}.")
     trace, xs = _c.jvp_begin(leaves, vs)
     try:
-        out = fn(*_replace(args, iter(xs)))
+        out = _callee(fn)(*_replace(args, iter(xs)))
         main, aux = _split_aux(out) if has_aux else (out, ())
         return (_rebuild(main, lambda y: trace.value(y)[0]), _rebuild(main, lambda y: trace.value(y)[1]),
                 _rebuild(aux, lambda y: trace.value(y)[0]))
@@ -329,7 +337,7 @@ def vmap(fn, in_axes=0, out_axes=0):
                                f"{' and '.join(map(str, sorted(sizes)))}.")
         trace, xs = _c.vmap_begin(leaves, axes)
         try:
-            out = fn(*_replace(args, iter(xs)), **kwargs)
+            out = _callee(fn)(*_replace(args, iter(xs)), **kwargs)
             wanted = iter(_axes_of(out, out_axes, 'out_axes'))
 
             def take(y):
@@ -399,7 +407,7 @@ def _jacobian(name, compute, fn, grad_position, has_aux):
             full = list(args)
             for p, x in zip(positions, xs):
                 full[p] = x
-            return fn(*full, **kwargs)
+            return _callee(fn)(*full, **kwargs)
         value, jacobians, aux = compute(main, tuple(args[p] for p in positions), has_aux)
         result = _jacobian_result(value, jacobians, positions)
         if not has_aux:

@@ -1,5 +1,6 @@
 """The context: execution mode, device, seeds, and options that existing scripts set."""
 import os
+import sys
 
 from mindspore import _c
 
@@ -55,12 +56,22 @@ def _check(key, value):
         raise ValueError(f"For 'context.set_context', the argument 'device_target' must be 'CPU', but got {value}.")
 
 
+def _set_runner(mode):
+    """In Graph mode an outermost Cell runs as a graph."""
+    if mode == GRAPH_MODE or 'mindspore.nn.cell' in sys.modules:
+        from mindspore.nn import cell
+        from mindspore.jit import call_cell
+        cell.graph_runner = call_cell if mode == GRAPH_MODE else None
+
+
 def set_context(**kwargs):
     """Sets options: mode, device_target, ...; see get_context."""
     for key, value in kwargs.items():
         _check(key, value)
     for key, value in kwargs.items():
         _options[key] = value
+        if key == 'mode':
+            _set_runner(value)
         if key == 'runtime_num_threads':
             _c.set_thread_count(value or os.cpu_count() or 1)
 

@@ -10,14 +10,10 @@
 
 static MsTensor *const NONE = NULL;
 
+/* A number of the program, so that staging writes it into the graph instead of capturing a tensor. */
 MsTensor *ms__constant(MsTensor *x, double c)
 {
-    if (!x) return NULL;
-    MsDtype dtype = ms_tensor_dtype(x);
-    float f = (float)c;
-    if (dtype == MS_FLOAT32) return ms_tensor_from(MS_FLOAT32, 0, NULL, &f);
-    MsTensor *t = ms_tensor_from(MS_FLOAT64, 0, NULL, &c);
-    return dtype == MS_FLOAT64 ? t : ms_cast(t, dtype);
+    return x ? ms_tensor_scalar(ms_tensor_dtype(x), c) : NULL;
 }
 MsTensor *ms__shift(MsTensor *x, double c)
 {

@@ -303,7 +303,7 @@ class Jit:
         trace, xs = _c.stage_begin(inputs)
         state.session = session
         try:
-            with _cells_staged(session):
+            with _hooks():
                 new_args, new_kwargs = _fill_inputs(spec, xs)
                 result = self.call(*new_args, **new_kwargs)
             form = Form(session.guards)
@@ -369,20 +369,19 @@ def _shift(result, base, n):
     return result if items is None else tree.rebuild(result, [_shift(v, base, n) for v in items])
 
 
-class _cells_staged:
-    """While a function is staged, Cells that it calls run their rewritten construct."""
-
-    def __init__(self, session):
-        self.session = session
+class _hooks:
+    """While a function is staged, Cells and gradients that it calls use the rewritten form of user functions."""
 
     def __enter__(self):
+        from mindspore import autodiff
         from mindspore.nn import cell
-        self.outer = cell.graph_runner
-        cell.graph_runner = call_cell
+        self.outer = cell.graph_runner, cell.rewritten, autodiff.rewritten
+        cell.graph_runner, cell.rewritten, autodiff.rewritten = call_cell, runtime.user, runtime.user
 
     def __exit__(self, *exc):
+        from mindspore import autodiff
         from mindspore.nn import cell
-        cell.graph_runner = self.outer
+        cell.graph_runner, cell.rewritten, autodiff.rewritten = self.outer
 
 
 def _environment():

@@ -19,6 +19,8 @@ _CASTS = (mstype.float16, mstype.float32, mstype.bfloat16)
 
 # Called as runner(cell, args, kwargs) in place of construct by an outermost Cell in Graph mode; set by set_context.
 graph_runner = None
+# While a function is compiled: gives the rewritten form of a construct; set by the jit package.
+rewritten = None
 
 
 class _Table(OrderedDict):
@@ -235,11 +237,13 @@ class Cell:
     def _ms_run(self, args, kwargs):
         """construct with everything that surrounds it: hooks and casts."""
         if self._ms_plain:
-            return self.construct(*args, **kwargs)
+            construct = self.construct if rewritten is None else rewritten(self.construct)
+            return construct(*args, **kwargs)
         return self._run_detour(args, kwargs)
 
     def _run_detour(self, args, kwargs):
         d = self.__dict__
+        construct = self.construct if rewritten is None else rewritten(self.construct)
         for key, hook in list(d.get("_forward_pre_hooks", {}).items()):
             if key in d["_pre_hooks_with_kwargs"]:
                 out = hook(self, args, kwargs)
@@ -253,11 +257,11 @@ class Cell:
             args, kwargs = _cast_tree(args, self._ms_cast), _cast_tree(kwargs, self._ms_cast)
             d["_ms_depth"] = self._ms_depth + 1
             try:
-                result = self.construct(*args, **kwargs)
+                result = construct(*args, **kwargs)
             finally:
                 d["_ms_depth"] -= 1
         else:
-            result = self.construct(*args, **kwargs)
+            result = construct(*args, **kwargs)
         for key, hook in list(d.get("_forward_hooks", {}).items()):
             out = hook(self, args, kwargs, result) if key in d["_hooks_with_kwargs"] else hook(self, args, result)
             if out is not None:
