@@ -116,14 +116,17 @@ static MsStatus rebuild_inner(Walk *w, MsNode *n)
         for (int i = 0; i < w->n_memo; i++)
             if (w->memo[i].from == old || w->memo[i].to == old) new = w->memo[i].to;
         if (!new) {
-            if (w->n_memo == w->cap_memo) {
+            new = rebuild(w, old);
+            if (!new) return ms_error()->code;
+            if (w->n_memo == w->cap_memo) { /* after rebuild, which takes room for the graphs inside */
                 Memo *memo = ms__realloc(w->memo, (size_t)(2 * w->cap_memo + 4) * sizeof *memo);
-                if (!memo) return MS_ERROR_MEMORY;
+                if (!memo) {
+                    ms_graph_unref(new);
+                    return MS_ERROR_MEMORY;
+                }
                 w->memo = memo;
                 w->cap_memo = 2 * w->cap_memo + 4;
             }
-            new = rebuild(w, old);
-            if (!new) return ms_error()->code;
             w->memo[w->n_memo++] = (Memo){ms_graph_ref(old), new};
         }
         n->attr[a].g = ms_graph_ref(new);
