@@ -137,7 +137,17 @@ static PyObject *write_(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* A number that tells whether a Tensor still stands for the same data: assign_value and init_data replace it.
+ */
+static PyObject *handle_of(PyObject *self, PyObject *t)
+{
+    (void)self;
+    if (PY_IS_TENSOR(t)) return PyLong_FromVoidPtr(PY_HANDLE(t));
+    return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(t)->tp_name);
+}
+
 static PyMethodDef functions[] = {
+    {"handle_of", handle_of, METH_O, "A number that changes when a Tensor is made to stand for other data."},
     {"cond", cond, METH_VARARGS,
      "cond(pred, yes, no, yes_outputs, no_outputs) -> outputs of the taken Graph."},
     {"while_", while_, METH_VARARGS,

@@ -400,6 +400,9 @@ static MsStatus linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd)
         MsGraph *j = joint(g);
         if (!j) return ms_error()->code;
         MsStatus st = ms_graph_optimize(j, MS_JIT_O0);
+        if (st == MS_OK && j->n_in > g->n_in + g->n_out)
+            st = MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                         "For 'call', a derivative rule made a tensor that is no number.");
         MsGraph *f = ms__graph_new(), *b = ms__graph_new();
         if (st == MS_OK) st = f && b ? split(j, g->n_in, g->n_out, f, b) : MS_ERROR_MEMORY;
         ms_graph_unref(j);

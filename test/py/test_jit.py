@@ -723,3 +723,11 @@ def test_train_in_graph_mode(graph_mode):
     ms.set_context(mode=ms.PYNATIVE_MODE)
     want, _ = train(3, lambda f: f)
     np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_a_tensor_that_stands_for_other_data():
+    w = t([1.0])
+    f = ms.jit(lambda x: x * w, fullgraph=True)
+    assert f(t([3.0])).asnumpy() == 3
+    w.assign_value(t([5.0]))
+    assert f(t([3.0])).asnumpy() == 15

@@ -9,6 +9,8 @@ Refused: following each attribute chain through the code; it misses what a calle
 """
 import types
 
+from mindspore import _c
+
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
 _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
 _LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
@@ -59,6 +61,7 @@ class Guards:
         self.names = set()
         self.seen = {}       # key -> what keeps its ids alive
         self.objects = []    # whose attributes matter, if they are named
+        self.handles = {}    # id -> (tensor, number of its data): a graph reads the data it was made with
 
     # ---- noting ----
 
@@ -88,9 +91,11 @@ class Guards:
 
     def value(self, value):
         """An object that code can reach."""
-        if isinstance(value, (self.tensor_type, *_PLAIN)) or value is MISSING:
+        if isinstance(value, _PLAIN) or value is MISSING:
             return
-        if isinstance(value, self.cell_type):
+        if isinstance(value, self.tensor_type):
+            self.handles[id(value)] = (value, _c.handle_of(value))
+        elif isinstance(value, self.cell_type):
             self.cell(value)
         elif type(value) in (list, tuple, set, frozenset, dict):
             for item in value.values() if type(value) is dict else value:
@@ -178,6 +183,9 @@ class Guards:
                 continue
             if not self.same(now, value, snapshot):
                 return f"{name if name is not None else 'a closure variable'} was {value!r:.60} and is {now!r:.60}"
+        for tensor, handle in self.handles.values():
+            if _c.handle_of(tensor) != handle:
+                return "a tensor was made to stand for other data"
         for note in self.cells.values():
             cell, version, attributes = note
             if cell._ms_version != version:
