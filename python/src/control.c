@@ -5,6 +5,8 @@
 
 #include "trace/flow.h"
 
+#include <string.h>
+
 static MsPick *picks(PyObject *seq, int *n)
 {
     PyObject *fast = PySequence_Fast(seq, "expected a sequence of outputs");
@@ -137,6 +139,26 @@ static PyObject *write_(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Dtypes and shapes of a tuple of plain Tensors as bytes, or None when there is anything else in it: the
+ * common key of a call, without an object per size. */
+static PyObject *avals_key(PyObject *self, PyObject *args)
+{
+    (void)self;
+    char buf[4096], *p = buf;
+    Py_ssize_t n = PyTuple_Check(args) ? PyTuple_GET_SIZE(args) : 1000;
+    if (n * (Py_ssize_t)(2 + MS_MAX_DIM * sizeof(int64_t)) > (Py_ssize_t)sizeof buf) Py_RETURN_NONE;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GET_ITEM(args, i);
+        if (Py_TYPE(o) != py_tensor_type) Py_RETURN_NONE;
+        const MsTensor *t = PY_HANDLE(o);
+        *p++ = (char)t->dtype;
+        *p++ = (char)t->ndim;
+        for (int d = 0; d < t->ndim; d++, p += sizeof t->shape[d])
+            memcpy(p, &t->shape[d], sizeof t->shape[d]);
+    }
+    return PyBytes_FromStringAndSize(buf, p - buf);
+}
+
 /* A number that tells whether a Tensor still stands for the same data: assign_value and init_data replace it.
  */
 static PyObject *handle_of(PyObject *self, PyObject *t)
@@ -147,6 +169,7 @@ static PyObject *handle_of(PyObject *self, PyObject *t)
 }
 
 static PyMethodDef functions[] = {
+    {"avals_key", avals_key, METH_O, "Dtypes and shapes of a tuple of Tensors as bytes, or None."},
     {"handle_of", handle_of, METH_O, "A number that changes when a Tensor is made to stand for other data."},
     {"cond", cond, METH_VARARGS,
      "cond(pred, yes, no, yes_outputs, no_outputs) -> outputs of the taken Graph."},

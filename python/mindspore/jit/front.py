@@ -232,10 +232,14 @@ class Jit:
     def __call__(self, *args, **kwargs):
         if state.session is not None or _eager.depth:
             return self.inline(args, kwargs)
-        tensors = []
-        key = (_environment(), key_of(args, tensors))
-        if kwargs:
-            key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
+        key = None if kwargs else _c.avals_key(args)
+        if key is not None:
+            tensors = args
+        else:
+            tensors = []
+            key = key_of(args, tensors)
+            if kwargs:
+                key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
         forms = self.forms.get(key)
         why = "first call" if not self.forms else "the arguments have other types, shapes or values"
         if forms is not None:
@@ -382,11 +386,6 @@ class _hooks:
         from mindspore import autodiff
         from mindspore.nn import cell
         cell.graph_runner, cell.rewritten, autodiff.rewritten = self.outer
-
-
-def _environment():
-    """What steers staging beside the arguments."""
-    return None
 
 
 # ---- Cells and Graph mode ----
