@@ -113,8 +113,13 @@ def _no_value(tensor):
 _c.set_concrete_hook(_no_value)
 
 
+def _lost(error, session):
+    """Why a variable has no value that staging has taken it from, or None."""
+    return session.lost.get(str(error).partition("'")[2].partition("'")[0]) if isinstance(error, NameError) else None
+
+
 def _cannot_stage(error, session):
-    return isinstance(error, (Unstageable, NotImplementedError, RecursionError)) or session.unstageable or \
+    return _lost(error, session) is not None or isinstance(error, (Unstageable, NotImplementedError, RecursionError)) or session.unstageable or \
         isinstance(error, RuntimeError) and "has no value yet" in str(error)
 
 
@@ -295,7 +300,8 @@ class Jit:
     def reason(error, session):
         filename, line, text = _error_place(error)
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        out = f"{filename}:{line}: {text}: {why}"
+        lost = _lost(error, session)
+        out = f"{filename}:{line}: {text}: {why}" + (f": {lost}" if lost and lost not in why else "")
         for fn, cause in session.unread:
             out += f" ({fn.__qualname__} was not rewritten: {cause})"
         return out

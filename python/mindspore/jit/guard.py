@@ -117,7 +117,9 @@ class Guards:
         if isinstance(value, types.ModuleType):
             home = value.__name__
         else:
-            home = (value if isinstance(value, type) else type(value)).__module__ or ""
+            home = (value if isinstance(value, type) else type(value)).__module__
+        if not isinstance(home, str):  # a type of an extension
+            return False
         return home.partition(".")[0] not in _LIBRARIES
 
     def finish(self):
@@ -138,7 +140,7 @@ class Guards:
         for base in cls.__mro__:
             found = base.__dict__.get(name, MISSING)
             if found is not MISSING:
-                if (base.__module__ or "").partition(".")[0] not in _LIBRARIES:
+                if self.foreign(base):
                     self.note("attr", cls, name)
                 return
 
