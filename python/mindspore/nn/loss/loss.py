@@ -7,7 +7,7 @@ from mindspore.nn.layer._check import check_bool, check_type
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "KLDivLoss", "CosineEmbeddingLoss",
-           "SoftMarginLoss", "MultiLabelSoftMarginLoss", "MultilabelMarginLoss", "MultiMarginLoss", "HingeEmbeddingLoss",
+           "SoftMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "HingeEmbeddingLoss",
            "MarginRankingLoss", "PoissonNLLLoss", "GaussianNLLLoss", "TripletMarginLoss"]
 
 
@@ -226,13 +226,6 @@ class MultiLabelSoftMarginLoss(LossBase):
 
     def construct(self, x, target):
         return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)
-
-
-class MultilabelMarginLoss(LossBase):
-    """Hinge between the classes listed in the target and the others."""
-
-    def construct(self, x, target):
-        return ops.multilabel_margin_loss(x, target, self.reduction)
 
 
 class MultiMarginLoss(LossBase):
