@@ -139,15 +139,8 @@ static MsInts shape_of(const MsTensor *t)
 /* Sum over everything but the channels. */
 static MsTensor *bias_grad(MsTensor *g)
 {
-    const int64_t *s = ms_tensor_shape(g);
-    int64_t plane = 1;
-    for (int d = 2; d < ms_tensor_ndim(g); d++) plane *= s[d];
-    MsDtype dtype = ms_tensor_dtype(g);
-    MsTensor *planes = ms_matmul(ms_reshape(g, MS_INTS(s[0], s[1], plane)),
-                                 ms_full(MS_INTS(plane, 1), 1, dtype), false, false);
-    MsTensor *all =
-        ms_matmul(ms_full(MS_INTS(1, s[0]), 1, dtype), ms_reshape(planes, MS_INTS(s[0], s[1])), false, false);
-    return ms_reshape(all, MS_INTS(s[1]));
+    int64_t axes[] = {0, 2, 3, 4};
+    return ms_sum(g, (MsInts){ms_tensor_ndim(g) - 1, axes}, false);
 }
 
 static MsStatus vjp_conv(MsVjp *c)

@@ -43,6 +43,32 @@ static MsStatus vjp_softmax_cross_entropy(MsVjp *c)
     return MS_OK;
 }
 
+/* d logits = dloss * (p - onehot), with p = softmax(logits). For a cotangent u:
+ *   d dloss  = sum(u * (p - onehot))         which is this operator's own result for dloss = 1, times u
+ *   d logits = dloss * p * (u - sum(u * p))  where the label counts, else 0 */
+static MsStatus vjp_softmax_cross_entropy_grad(MsVjp *c)
+{
+    MsTensor *u = c->ct[0], *g = c->in[0], *x = c->in[1], *labels = c->in[2];
+    int64_t last = ms_tensor_ndim(x) - 1;
+    MsDtype dtype = ms_tensor_dtype(x);
+    if (c->want[0]) {
+        MsTensor *ones = ms_full((MsInts){ms_tensor_ndim(g), ms_tensor_shape(g)}, 1, dtype);
+        MsTensor *d = ms_softmax_cross_entropy_grad(ones, x, labels, c->attr[0].i);
+        c->grad[0] = ms_sum(ms_mul(u, d), MS_INTS(last), false);
+    }
+    if (c->want[1]) {
+        int64_t shape[MS_MAX_DIM];
+        memcpy(shape, ms_tensor_shape(x), sizeof shape);
+        shape[last] = 1;
+        MsInts column = {ms_tensor_ndim(x), shape};
+        MsTensor *p = ms_softmax(x, last);
+        MsTensor *inner = ms_sub(u, ms_sum(ms_mul(u, p), MS_INTS(last), true));
+        MsTensor *counts = ms_cast(ms_ne(labels, ms_full_int((MsInts){0, NULL}, c->attr[0].i, ms_tensor_dtype(labels))), dtype);
+        c->grad[1] = ms_mul(ms_mul(p, inner), ms_reshape(ms_mul(g, counts), column));
+    }
+    return MS_OK;
+}
+
 MS_OP(softmax_cross_entropy,
       .sig = "softmax_cross_entropy(logits: float, labels: index, *, ignore: int) -> logits",
       .infer = infer_softmax_cross_entropy, .vjp = vjp_softmax_cross_entropy,
@@ -52,5 +78,5 @@ MS_OP(softmax_cross_entropy,
 MS_OP(
     softmax_cross_entropy_grad,
     .sig = "softmax_cross_entropy_grad(dloss: float, logits: dloss, labels: index, *, ignore: int) -> logits",
-    .infer = infer_softmax_cross_entropy_grad,
+    .infer = infer_softmax_cross_entropy_grad, .vjp = vjp_softmax_cross_entropy_grad,
     .sample = "f32[3] f32[3,5] i64[3]<5 ignore=-100; f32[2,3] f32[2,3,4] i32[2,3]<4 ignore=2");

@@ -39,10 +39,15 @@ static MsStatus infer_matmul(MsInfer *c)
     return MS_OK;
 }
 
+static MsTensor *conj_of(MsTensor *x)
+{
+    return x && ms_dtype_is_complex(ms_tensor_dtype(x)) ? ms_conj(x) : x;
+}
+
 static MsStatus vjp_matmul(MsVjp *c)
 {
     bool ta = c->attr[TRANSPOSE_A].i, tb = c->attr[TRANSPOSE_B].i;
-    MsTensor *g = c->ct[0], *a = c->in[0], *b = c->in[1];
+    MsTensor *g = c->ct[0], *a = conj_of(c->in[0]), *b = conj_of(c->in[1]);
     if (c->want[0]) c->grad[0] = ta ? ms_matmul(b, g, tb, true) : ms_matmul(g, b, false, !tb);
     if (c->want[1]) c->grad[1] = tb ? ms_matmul(g, a, true, ta) : ms_matmul(a, g, !ta, false);
     return MS_OK;
@@ -133,10 +138,7 @@ static MsStatus vjp_linear(MsVjp *c)
         c->grad[0] = gx;
     }
     if (c->want[1]) c->grad[1] = ms_matmul(g, rows(x), true, false);
-    if (c->in[2] && c->want[2]) {
-        MsTensor *ones = ms_full(MS_INTS(1, ms_tensor_shape(g)[0]), 1, ms_tensor_dtype(g));
-        c->grad[2] = ms_reshape(ms_matmul(ones, g, false, false), MS_INTS(ms_tensor_shape(w)[0]));
-    }
+    if (c->in[2] && c->want[2]) c->grad[2] = ms_sum(g, MS_INTS(0), false);
     return MS_OK;
 }
 

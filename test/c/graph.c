@@ -104,6 +104,7 @@ PASS(dce)
 PASS(cse)
 PASS(fold)
 PASS(simplify)
+PASS(fuse)
 
 /* Whatever is cut off or replaced, the parser gives an error or a valid graph. */
 static void broken_text(void)
@@ -159,6 +160,7 @@ int main(void)
     golden("cse", pass_cse);
     golden("fold", pass_fold);
     golden("simplify", pass_simplify);
+    golden("fuse", pass_fuse);
     broken_text();
     refused_memory();
     printf("%d passed, %d failed\n", n_pass, n_fail);

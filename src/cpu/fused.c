@@ -1,0 +1,97 @@
+/* fused.c - runs fused programs: the steps' loops over tiles (cpu/elementwise.c). A program is compiled once
+ * per combination of input dtypes: rows are looked up, and results that live at different times share a
+ * buffer, which keeps tiles long. */
+#include "op/fused.h"
+
+#include "core/mem.h"
+#include "cpu/elementwise.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct MsFusedCode {
+    struct MsFusedCode *next;
+    MsDtype in[MS_FUSED_OPERANDS];
+    const MsLoopSet *set; /* whose loops these are */
+    MsProgram program;
+    MsStep step[MS_FUSED_STEPS];
+} MsFusedCode;
+
+/* Buffers: a result keeps its own until its last use; outputs to the end. */
+static int assign_slots(const MsFused *f, MsStep *step)
+{
+    int last[MS_FUSED_STEPS], n_slot = 0;
+    bool busy[MS_FUSED_STEPS] = {false};
+    for (int k = 0; k < f->n_step; k++) {
+        last[k] = k;
+        for (int i = 0; i < f->step[k].n_in; i++)
+            if (f->step[k].in[i] >= f->n_in) last[f->step[k].in[i] - f->n_in] = k;
+    }
+    for (int j = 0; j < f->n_out; j++) last[f->out[j] - f->n_in] = f->n_step;
+    for (int k = 0; k < f->n_step; k++) {
+        int slot = 0;
+        while (busy[slot]) slot++;
+        busy[slot] = true;
+        step[k].slot = (int16_t)slot;
+        if (slot == n_slot) n_slot++;
+        for (int l = 0; l <= k; l++)
+            if (last[l] == k) busy[step[l].slot] = false;
+    }
+    return n_slot;
+}
+
+static MsStatus compile(const MsFused *f, MsFusedCode *code)
+{
+    MsDtype reg[MS_FUSED_OPERANDS + MS_FUSED_STEPS];
+    memcpy(reg, code->in, sizeof code->in);
+    MS_TRY(ms__fused_dtypes(f, reg));
+    for (int k = 0; k < f->n_step; k++) {
+        const MsFusedStep *s = &f->step[k];
+        MsStep *to = &code->step[k];
+        MsDtype in[3];
+        int row = ms__row_of(s->op);
+        if (row < 0)
+            return MS_FAIL(MS_ERROR_VALUE, "For 'fused', '%s' cannot be part of a program.", s->op->name);
+        for (int i = 0; i < s->n_in; i++) in[i] = reg[s->in[i]];
+        MS_TRY(ms__step_set(to, s->op, row, &s->attr, in, reg[f->n_in + k]));
+        memcpy(to->in, s->in, sizeof to->in);
+        to->n_in = s->n_in;
+    }
+    int n_slot = assign_slots(f, code->step);
+    code->program = (MsProgram){f->n_in, f->n_out, f->n_step, n_slot, code->step, (int16_t *)f->out};
+    return MS_OK;
+}
+
+static MsFusedCode *code_for(MsFused *f, MsTensor *const *in)
+{
+    MsFusedCode *first = atomic_load_explicit(&f->code, memory_order_acquire);
+    for (MsFusedCode *c = first; c; c = c->next) {
+        bool same = c->set == ms__loops();
+        for (int i = 0; i < f->n_in && same; i++) same = c->in[i] == in[i]->dtype;
+        if (same) return c;
+    }
+    MsFusedCode *c = ms__calloc(1, sizeof *c);
+    if (!c) return NULL;
+    c->set = ms__loops();
+    for (int i = 0; i < f->n_in; i++) c->in[i] = (MsDtype)in[i]->dtype;
+    if (compile(f, c) != MS_OK) {
+        free(c);
+        return NULL;
+    }
+    c->next = first; /* two threads may compile the same; the list has it twice then */
+    while (!atomic_compare_exchange_weak(&f->code, &c->next, c)) {
+    }
+    return c;
+}
+
+static MsStatus run_fused(MsCall *c)
+{
+    MsFused *f = ms__fused(c->attr[0].s);
+    MsFusedCode *code = f ? code_for(f, c->in) : NULL;
+    if (!code) return ms_error()->code;
+    for (int j = 0; j < c->n_out; j++)
+        if (!ms__out_like(c, j)) return ms_error()->code;
+    return ms__program_run(c->op, &code->program, c->in, c->out);
+}
+MS_KERNEL(fused, 0, tiles, NULL, run_fused);

@@ -1,0 +1,32 @@
+/* fused.h - programs of elementwise operators, as the operator `fused` carries them in text form. */
+#ifndef MS_OP_FUSED_H
+#define MS_OP_FUSED_H
+#include "op/op.h"
+
+#define MS_FUSED_OPERANDS 32 /* inputs and outputs of a program */
+#define MS_FUSED_STEPS 64
+
+typedef struct MsFusedStep {
+    const MsOp *op;
+    MsAttr attr; /* rows have one attribute at most */
+    int16_t in[3];
+    int8_t n_in;
+} MsFusedStep;
+
+/* Registers 0..n_in-1 are the inputs, n_in+k the result of step k. */
+typedef struct MsFused {
+    struct MsFused *next;
+    const char *text; /* interned */
+    int n_in, n_step, n_out;
+    MsFusedStep step[MS_FUSED_STEPS];
+    int16_t out[MS_FUSED_OPERANDS];
+    _Atomic(struct MsFusedCode *) code; /* cpu/fused.c: compiled forms by dtypes of the inputs */
+} MsFused;
+
+/* The parsed program, kept for the life of the process; NULL and an error when it is malformed. `text` must
+ * be interned or static. */
+MsFused *ms__fused(const char *text);
+/* Dtypes of all registers for inputs of dtypes reg[0..n_in). */
+MsStatus ms__fused_dtypes(const MsFused *f, MsDtype *reg);
+
+#endif
