@@ -324,7 +324,8 @@ static PyObject *tensor_index(PyObject *self)
 {
     MsTensor *t = PY_HANDLE(self);
     if (t->numel == 1 && ms_dtype_is_int((MsDtype)t->dtype)) return item(self, NULL);
-    PyErr_SetString(PyExc_ValueError,
+    /* a sequence times a tensor comes here: no number at all, so TypeError */
+    PyErr_SetString(t->numel == 1 ? PyExc_ValueError : PyExc_TypeError,
                     "Only integer tensors of a single element can be converted to an index.");
     return NULL;
 }

@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 
-
 double ms__arg_float(const MsArg *a)
 {
     return a->kind == MS_ARG_FLOAT ? a->f : (double)a->i;

@@ -1,18 +1,29 @@
-/* linalg.c - public names of matrix products. numpy's rules for vectors are here (a vector on the left is a row, on
- * the right a column, and the axis it gained is dropped again), as are the checks that only one of the names makes.
- * Operands are never promoted: a product of two dtypes is an error, as the original has it. */
+/* linalg.c - public names of matrix products. numpy's rules for vectors are here (a vector on the left is a
+ * row, on the right a column, and the axis it gained is dropped again), as are the checks that only one of
+ * the names makes. Operands are never promoted: a product of two dtypes is an error, as the original has it.
+ */
 #include "api/api.h"
 
 #include <string.h>
 
-static int nd(const MsTensor *t) { return ms_tensor_ndim(t); }
-static const int64_t *shape(const MsTensor *t) { return ms_tensor_shape(t); }
-static MsInts shape_of(const MsTensor *t) { return (MsInts){nd(t), shape(t)}; }
+static int nd(const MsTensor *t)
+{
+    return ms_tensor_ndim(t);
+}
+static const int64_t *shape(const MsTensor *t)
+{
+    return ms_tensor_shape(t);
+}
+static MsInts shape_of(const MsTensor *t)
+{
+    return (MsInts){nd(t), shape(t)};
+}
 
 static MsStatus check_pair(const char *op, const MsTensor *a, const MsTensor *b)
 {
     if (ms_tensor_dtype(a) == ms_tensor_dtype(b)) return MS_OK;
-    return MS_FAIL(MS_ERROR_TYPE, "For '%s', the dtypes of 'x1' and 'x2' must be the same, but got 'x1': %s and 'x2': %s.",
+    return MS_FAIL(MS_ERROR_TYPE,
+                   "For '%s', the dtypes of 'x1' and 'x2' must be the same, but got 'x1': %s and 'x2': %s.",
                    op, ms_dtype_name(ms_tensor_dtype(a)), ms_dtype_name(ms_tensor_dtype(b)));
 }
 
@@ -46,7 +57,8 @@ static MsTensor *drop(MsTensor *x, int from_end)
     return ms_reshape(x, (MsInts){k, s});
 }
 
-/* a with its leading axes folded times a matrix: one product, and a weight gradient without a batch of them. */
+/* a with its leading axes folded times a matrix: one product, and a weight gradient without a batch of them.
+ */
 static MsTensor *tall(MsTensor *a, MsTensor *b)
 {
     int64_t s[MS_MAX_DIM], rows = 1;
@@ -61,16 +73,18 @@ static MsTensor *tall(MsTensor *a, MsTensor *b)
 static MsTensor *product(const char *op, MsTensor *a, MsTensor *b)
 {
     if (nd(a) == 0 || nd(b) == 0)
-        return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', both operands must have at least 1 dimension, but got %s and %s.", op,
+        return MS_FAIL_NULL(MS_ERROR_VALUE,
+                            "For '%s', both operands must have at least 1 dimension, but got %s and %s.", op,
                             ms__shape_text(nd(a), shape(a)), ms__shape_text(nd(b), shape(b)));
     if (check_pair(op, a, b) != MS_OK) return NULL;
     bool row = nd(a) == 1, column = nd(b) == 1;
     if (shape(a)[nd(a) - 1] != shape(b)[column ? 0 : nd(b) - 2])
-        return MS_FAIL_NULL(MS_ERROR_RUNTIME,
-                            "For '%s' the input dimensions must be equal, but got 'x1_col': %lld and 'x2_row': %lld "
-                            "(shapes %s and %s).",
-                            op, (long long)shape(a)[nd(a) - 1], (long long)shape(b)[column ? 0 : nd(b) - 2],
-                            ms__shape_text(nd(a), shape(a)), ms__shape_text(nd(b), shape(b)));
+        return MS_FAIL_NULL(
+            MS_ERROR_RUNTIME,
+            "For '%s' the input dimensions must be equal, but got 'x1_col': %lld and 'x2_row': %lld "
+            "(shapes %s and %s).",
+            op, (long long)shape(a)[nd(a) - 1], (long long)shape(b)[column ? 0 : nd(b) - 2],
+            ms__shape_text(nd(a), shape(a)), ms__shape_text(nd(b), shape(b)));
     if (row) a = unsqueeze(a, 0);
     if (column) b = unsqueeze(b, 1);
     if (!a || !b) return NULL;
@@ -108,15 +122,20 @@ MS_API(mm, "ops.mm mint.mm Tensor.mm", "(input: Tensor, mat2: Tensor) -> Tensor"
 
 static MsTensor *batched(const char *op, MsTensor *a, MsTensor *b)
 {
-    if (check_rank(op, "input", a, 3) != MS_OK || check_rank(op, "mat2", b, 3) != MS_OK || check_pair(op, a, b) != MS_OK)
+    if (check_rank(op, "input", a, 3) != MS_OK || check_rank(op, "mat2", b, 3) != MS_OK ||
+        check_pair(op, a, b) != MS_OK)
         return NULL;
     if (shape(a)[0] != shape(b)[0])
-        return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', the batch sizes must be equal, but got shapes %s and %s.", op,
+        return MS_FAIL_NULL(MS_ERROR_VALUE,
+                            "For '%s', the batch sizes must be equal, but got shapes %s and %s.", op,
                             ms__shape_text(3, shape(a)), ms__shape_text(3, shape(b)));
     return ms_matmul(a, b, false, false);
 }
 
-MS_API(ops_bmm, "ops.bmm", "(input_x: Tensor, mat2: Tensor) -> Tensor") { return R(batched("bmm", T(0), T(1))); }
+MS_API(ops_bmm, "ops.bmm", "(input_x: Tensor, mat2: Tensor) -> Tensor")
+{
+    return R(batched("bmm", T(0), T(1)));
+}
 MS_API(mint_bmm, "mint.bmm Tensor.bmm", "(input: Tensor, mat2: Tensor) -> Tensor")
 {
     return R(batched("bmm", T(0), T(1)));
@@ -141,8 +160,10 @@ MS_API(mint_mv, "mint.mv Tensor.mv", "(input: Tensor, vec: Tensor) -> Tensor")
 static MsTensor *times(MsTensor *t, const MsArg *by)
 {
     if (!t || by->kind == MS_ARG_NONE || ms__arg_float(by) == 1) return t;
-    if (by->kind == MS_ARG_FLOAT && !ms_dtype_is_float(ms_tensor_dtype(t)) && !ms_dtype_is_complex(ms_tensor_dtype(t)))
-        return MS_FAIL_NULL(MS_ERROR_TYPE, "For integer operands, 'alpha' and 'beta' must be integers, but got %g.", by->f);
+    if (by->kind == MS_ARG_FLOAT && !ms_dtype_is_float(ms_tensor_dtype(t)) &&
+        !ms_dtype_is_complex(ms_tensor_dtype(t)))
+        return MS_FAIL_NULL(MS_ERROR_TYPE,
+                            "For integer operands, 'alpha' and 'beta' must be integers, but got %g.", by->f);
     return ms_mul(t, ms__arg_tensor(by, t));
 }
 
@@ -152,7 +173,8 @@ static MsTensor *combined(const char *op, MsTensor *input, MsTensor *y, const Ms
     if (check_pair(op, input, y) != MS_OK) return NULL;
     y = times(y, alpha);
     if (ms__arg_float(beta) == 0) {
-        MsTensor *full = y ? ms_broadcast_to(input, shape_of(y)) : NULL; /* the shapes are checked all the same */
+        MsTensor *full =
+            y ? ms_broadcast_to(input, shape_of(y)) : NULL; /* the shapes are checked all the same */
         return full ? y : NULL;
     }
     return ms_add(times(input, beta), y);
@@ -208,7 +230,8 @@ MS_API(ops_dot, "ops.dot", "(input: Tensor, other: Tensor) -> Tensor")
     for (int d = 0; d < nd(b); d++)
         if (d != nd(b) - 2) perm[n++] = d;
     if (nd(a) + nd(b) - 2 > MS_MAX_DIM)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'dot', the result would have more than %d dimensions.", MS_MAX_DIM);
+        return MS_FAIL(MS_ERROR_VALUE, "For 'dot', the result would have more than %d dimensions.",
+                       MS_MAX_DIM);
     int m = nd(a) - 1;
     memcpy(s, shape(a), (size_t)m * sizeof *s);
     for (int d = 1; d < n; d++) s[m++] = shape(b)[perm[d]];
@@ -239,7 +262,8 @@ MS_API(inner, "ops.inner Tensor.inner", "(input: Tensor, other: Tensor) -> Tenso
     if (nd(a) == 0 || nd(b) == 0) return R(ms_mul(a, b));
     if (nd(b) == 1) return R(product("inner", a, b));
     if (nd(a) + nd(b) - 2 > MS_MAX_DIM)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'inner', the result would have more than %d dimensions.", MS_MAX_DIM);
+        return MS_FAIL(MS_ERROR_VALUE, "For 'inner', the result would have more than %d dimensions.",
+                       MS_MAX_DIM);
     int64_t s[MS_MAX_DIM], k = shape(b)[nd(b) - 1], rows = 1;
     int m = nd(a) - 1;
     memcpy(s, shape(a), (size_t)m * sizeof *s);
@@ -257,7 +281,8 @@ static MsTensor *outer(const char *op, MsTensor *a, MsTensor *b)
     return ms_mul(unsqueeze(a, 1), unsqueeze(b, 0));
 }
 
-MS_API(outer, "ops.outer mint.outer Tensor.outer ops.ger Tensor.ger", "(input: Tensor, vec2: Tensor) -> Tensor")
+MS_API(outer, "ops.outer mint.outer Tensor.outer ops.ger Tensor.ger",
+       "(input: Tensor, vec2: Tensor) -> Tensor")
 {
     MsTensor *a, *b;
     MS_TRY(ms__arg_promote(c, 0, 1, &a, &b));
@@ -266,7 +291,8 @@ MS_API(outer, "ops.outer mint.outer Tensor.outer ops.ger Tensor.ger", "(input: T
 
 /* ---- layers ---- */
 
-MS_API(dense, "ops.dense mint.nn.functional.linear", "(input: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor")
+MS_API(dense, "ops.dense mint.nn.functional.linear",
+       "(input: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor")
 {
     MsTensor *x = T(0), *w = T(1), *b = T(2);
     MS_TRY(check_pair("dense", x, w));
@@ -282,14 +308,18 @@ MS_API(dense, "ops.dense mint.nn.functional.linear", "(input: Tensor, weight: Te
     return R(b ? ms_add(y, b) : y);
 }
 
-MS_API(matrix_power, "ops.matrix_power Tensor.matrix_power mint.linalg.matrix_power", "(input: Tensor, n: int) -> Tensor")
+MS_API(matrix_power, "ops.matrix_power Tensor.matrix_power mint.linalg.matrix_power",
+       "(input: Tensor, n: int) -> Tensor")
 {
     MsTensor *x = T(0), *y = NULL;
     int64_t n = I(1);
     if (nd(x) < 2 || shape(x)[nd(x) - 1] != shape(x)[nd(x) - 2])
-        return MS_FAIL(MS_ERROR_VALUE, "For 'matrix_power', 'input' must be square matrices, but got shape %s.",
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'matrix_power', 'input' must be square matrices, but got shape %s.",
                        ms__shape_text(nd(x), shape(x)));
-    if (n < 0) return MS_FAIL(MS_ERROR_VALUE, "For 'matrix_power', 'n' must not be negative, but got %lld.", (long long)n);
+    if (n < 0)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'matrix_power', 'n' must not be negative, but got %lld.",
+                       (long long)n);
     if (n == 0) {
         int64_t k = shape(x)[nd(x) - 1];
         MsTensor *i = ms_arange_int(0, 1, k, MS_INT64);

@@ -234,9 +234,7 @@ MS_API(math_polygamma, "ops.polygamma", "(n: Tensor|int, input: Tensor) -> Tenso
     int64_t n = ARG(0)->kind == MS_ARG_INT ? I(0) : -1;
     if (ARG(0)->kind == MS_ARG_TENSOR) MS_TRY(ms_tensor_item_int(T(0), &n));
     if (n == 0) return R(ms_digamma(T(1)));
-    if (n == 1) return R(ms_trigamma(T(1)));
-    return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'polygamma', 'n' must be 0 or 1, but got %lld.",
-                   (long long)n);
+    return R(ms_polygamma(T(1), n));
 }
 
 /* sin(pi x) / (pi x), 1 at 0. */

@@ -1,25 +1,32 @@
-/* nn_ops.c - public names of convolution, pooling and normalisation. The rows turn the named padding modes, output
- * padding and ceil_mode into the explicit sizes that the primitives take, and build what is no primitive: adaptive
- * pooling, inference batch norm, group and instance norm. */
+/* nn_ops.c - public names of convolution, pooling and normalisation. The rows turn the named padding modes,
+ * output padding and ceil_mode into the explicit sizes that the primitives take, and build what is no
+ * primitive: adaptive pooling, inference batch norm, group and instance norm. */
 #include "api/api.h"
 #include "api/window.h"
 
 #include <string.h>
 
-static int nd(const MsTensor *t) { return ms_tensor_ndim(t); }
-static const int64_t *shape(const MsTensor *t) { return ms_tensor_shape(t); }
+static int nd(const MsTensor *t)
+{
+    return ms_tensor_ndim(t);
+}
+static const int64_t *shape(const MsTensor *t)
+{
+    return ms_tensor_shape(t);
+}
 
 /* ---- convolution ---- */
 
 static const int64_t ones[3] = {1, 1, 1};
 
 /* Stride and dilation of a convolution with weight w over n spatial axes. */
-static MsStatus conv_window(MsWindow *win, MsTensor *w, int n, const MsArg *stride, const MsArg *dilation, const char *op)
+static MsStatus conv_window(MsWindow *win, MsTensor *w, int n, const MsArg *stride, const MsArg *dilation,
+                            const char *op)
 {
     *win = (MsWindow){.n = n};
     if (nd(w) != n + 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'weight' must have %d dimensions, but got shape %s.", op, n + 2,
-                       ms__shape_text(nd(w), shape(w)));
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'weight' must have %d dimensions, but got shape %s.",
+                       op, n + 2, ms__shape_text(nd(w), shape(w)));
     memcpy(win->kernel, shape(w) + 2, (size_t)n * sizeof(int64_t));
     MS_TRY(ms__per_axis(stride, n, 1, op, "stride", ones, win->stride));
     return ms__per_axis(dilation, n, 1, op, "dilation", ones, win->dilation);
@@ -27,7 +34,8 @@ static MsStatus conv_window(MsWindow *win, MsTensor *w, int n, const MsArg *stri
 
 static MsStatus run_conv(MsApiCall *c, MsTensor *x, const MsWindow *w, int64_t groups, bool added)
 {
-    MsTensor *y = ms_conv(x, T(1), T(2), MS_SPAN(w, stride), MS_SPAN(w, low), MS_SPAN(w, high), MS_SPAN(w, dilation), groups);
+    MsTensor *y = ms_conv(x, T(1), T(2), MS_SPAN(w, stride), MS_SPAN(w, low), MS_SPAN(w, high),
+                          MS_SPAN(w, dilation), groups);
     return R(ms__without_batch(y, added));
 }
 
@@ -43,12 +51,22 @@ static MsStatus ops_conv(MsApiCall *c, int n, const char *op)
     return run_conv(c, x, &w, I(7), added);
 }
 
-#define OPS_CONV \
-    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, pad_mode: str = 'valid', padding: ints = 0, " \
+#define OPS_CONV                                                                                             \
+    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, pad_mode: str = 'valid', "       \
+    "padding: ints = 0, "                                                                                    \
     "dilation: ints = 1, groups: int = 1) -> Tensor"
-MS_API(ops_conv1d, "ops.conv1d", OPS_CONV) { return ops_conv(c, 1, "conv1d"); }
-MS_API(ops_conv2d, "ops.conv2d", OPS_CONV) { return ops_conv(c, 2, "conv2d"); }
-MS_API(ops_conv3d, "ops.conv3d", OPS_CONV) { return ops_conv(c, 3, "conv3d"); }
+MS_API(ops_conv1d, "ops.conv1d", OPS_CONV)
+{
+    return ops_conv(c, 1, "conv1d");
+}
+MS_API(ops_conv2d, "ops.conv2d", OPS_CONV)
+{
+    return ops_conv(c, 2, "conv2d");
+}
+MS_API(ops_conv3d, "ops.conv3d", OPS_CONV)
+{
+    return ops_conv(c, 3, "conv3d");
+}
 
 /* (input, weight, bias, stride, padding, dilation, groups); padding may be 'valid' or 'same' */
 static MsStatus mint_conv(MsApiCall *c, int n, const char *op)
@@ -63,18 +81,29 @@ static MsStatus mint_conv(MsApiCall *c, int n, const char *op)
     if (named && strcmp(ARG(4)->s, "same") == 0)
         for (int d = 0; d < n; d++)
             if (w.stride[d] != 1)
-                return MS_FAIL(MS_ERROR_VALUE, "For '%s', padding='same' needs a 'stride' of 1, but got %lld.", op,
+                return MS_FAIL(MS_ERROR_VALUE,
+                               "For '%s', padding='same' needs a 'stride' of 1, but got %lld.", op,
                                (long long)w.stride[d]);
     MS_TRY(ms__window_mode(&w, named ? ARG(4)->s : "pad", named ? &zero : ARG(4), shape(x) + 2, op));
     return run_conv(c, x, &w, I(6), added);
 }
 
-#define MINT_CONV \
-    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, padding: ints|str = 0, dilation: ints = 1, " \
+#define MINT_CONV                                                                                            \
+    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, padding: ints|str = 0, "         \
+    "dilation: ints = 1, "                                                                                   \
     "groups: int = 1) -> Tensor"
-MS_API(mint_conv1d, "mint.nn.functional.conv1d", MINT_CONV) { return mint_conv(c, 1, "conv1d"); }
-MS_API(mint_conv2d, "mint.nn.functional.conv2d mint.conv2d", MINT_CONV) { return mint_conv(c, 2, "conv2d"); }
-MS_API(mint_conv3d, "mint.nn.functional.conv3d", MINT_CONV) { return mint_conv(c, 3, "conv3d"); }
+MS_API(mint_conv1d, "mint.nn.functional.conv1d", MINT_CONV)
+{
+    return mint_conv(c, 1, "conv1d");
+}
+MS_API(mint_conv2d, "mint.nn.functional.conv2d mint.conv2d", MINT_CONV)
+{
+    return mint_conv(c, 2, "conv2d");
+}
+MS_API(mint_conv3d, "mint.nn.functional.conv3d", MINT_CONV)
+{
+    return mint_conv(c, 3, "conv3d");
+}
 
 /* (input, weight, bias, stride, padding, output_padding, groups, dilation) */
 static MsStatus conv_transpose(MsApiCall *c, int n, const char *op)
@@ -92,21 +121,25 @@ static MsStatus conv_transpose(MsApiCall *c, int n, const char *op)
     full[1] = shape(T(1))[1] * I(6);
     for (int d = 0; d < n; d++) {
         if (extra[d] >= w.stride[d] && extra[d] > 0)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'output_padding' must be smaller than 'stride', but got %lld and %lld.",
-                           op, (long long)extra[d], (long long)w.stride[d]);
-        full[2 + d] = (shape(x)[2 + d] - 1) * w.stride[d] - w.low[d] - w.high[d] + (w.kernel[d] - 1) * w.dilation[d] + 1 +
-                      extra[d];
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For '%s', the 'output_padding' must be smaller than 'stride', but got %lld and %lld.", op,
+                (long long)extra[d], (long long)w.stride[d]);
+        full[2 + d] = (shape(x)[2 + d] - 1) * w.stride[d] - w.low[d] - w.high[d] +
+                      (w.kernel[d] - 1) * w.dilation[d] + 1 + extra[d];
         if (full[2 + d] < 1)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the padding leaves nothing of spatial axis %d of shape %s.", op, d,
+            return MS_FAIL(MS_ERROR_VALUE,
+                           "For '%s', the padding leaves nothing of spatial axis %d of shape %s.", op, d,
                            ms__shape_text(nd(x), shape(x)));
     }
-    MsTensor *y = ms_conv_input_grad(x, T(1), T(2), (MsInts){n + 2, full}, MS_SPAN(&w, stride), MS_SPAN(&w, low),
-                                     MS_SPAN(&w, high), MS_SPAN(&w, dilation), I(6));
+    MsTensor *y = ms_conv_input_grad(x, T(1), T(2), (MsInts){n + 2, full}, MS_SPAN(&w, stride),
+                                     MS_SPAN(&w, low), MS_SPAN(&w, high), MS_SPAN(&w, dilation), I(6));
     return R(ms__without_batch(y, added));
 }
 
-#define CONV_TRANSPOSE \
-    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, padding: ints = 0, output_padding: ints = 0, " \
+#define CONV_TRANSPOSE                                                                                       \
+    "(input: Tensor, weight: Tensor, bias: Tensor = None, stride: ints = 1, padding: ints = 0, "             \
+    "output_padding: ints = 0, "                                                                             \
     "groups: int = 1, dilation: ints = 1) -> Tensor"
 MS_API(conv_transpose1d, "mint.nn.functional.conv_transpose1d", CONV_TRANSPOSE)
 {
@@ -123,8 +156,8 @@ MS_API(conv_transpose3d, "mint.nn.functional.conv_transpose3d", CONV_TRANSPOSE)
 
 /* ---- pooling ---- */
 
-static MsStatus pool_window(MsWindow *w, int n, const MsArg *kernel, const MsArg *stride, const MsArg *padding,
-                            const MsArg *dilation, const char *op)
+static MsStatus pool_window(MsWindow *w, int n, const MsArg *kernel, const MsArg *stride,
+                            const MsArg *padding, const MsArg *dilation, const char *op)
 {
     *w = (MsWindow){.n = n, .dilation = {1, 1, 1}};
     MS_TRY(ms__per_axis(kernel, n, 1, op, "kernel_size", NULL, w->kernel));
@@ -133,8 +166,10 @@ static MsStatus pool_window(MsWindow *w, int n, const MsArg *kernel, const MsArg
     MS_TRY(ms__window_pad(w, padding, op));
     for (int d = 0; d < n; d++)
         if (w->low[d] > w->kernel[d] / 2 || w->high[d] > w->kernel[d] / 2)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'padding' must be at most half of 'kernel_size', but got %lld and %lld.",
-                           op, (long long)(w->low[d] > w->high[d] ? w->low[d] : w->high[d]), (long long)w->kernel[d]);
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For '%s', the 'padding' must be at most half of 'kernel_size', but got %lld and %lld.", op,
+                (long long)(w->low[d] > w->high[d] ? w->low[d] : w->high[d]), (long long)w->kernel[d]);
     return MS_OK;
 }
 
@@ -146,8 +181,8 @@ static MsStatus max_pool(MsApiCall *c, int n, const MsArg *dilation, bool ceil, 
     if (!x) return ms_error()->code;
     MS_TRY(pool_window(&w, n, ARG(1), ARG(2), ARG(3), dilation, op));
     if (ceil) ms__window_ceil(&w, shape(x) + 2);
-    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), MS_SPAN(&w, dilation),
-                       y));
+    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
+                       MS_SPAN(&w, dilation), y));
     y[0] = ms__without_batch(y[0], added);
     if (!indices) return R(y[0]);
     y[1] = ms__without_batch(y[1], added);
@@ -161,10 +196,14 @@ MS_API(ops_max_pool2d, "ops.max_pool2d",
     return max_pool(c, 2, ARG(4), I(6), I(5), "max_pool2d");
 }
 
-#define MAX_POOL \
-    "kernel_size: ints, stride: ints = None, padding: ints = 0, dilation: ints = 1, ceil_mode: bool = False, " \
+#define MAX_POOL                                                                                             \
+    "kernel_size: ints, stride: ints = None, padding: ints = 0, dilation: ints = 1, ceil_mode: bool = "      \
+    "False, "                                                                                                \
     "return_indices: bool = False) -> any"
-MS_API(ops_max_pool3d, "ops.max_pool3d", "(x: Tensor, " MAX_POOL) { return max_pool(c, 3, ARG(4), I(5), I(6), "max_pool3d"); }
+MS_API(ops_max_pool3d, "ops.max_pool3d", "(x: Tensor, " MAX_POOL)
+{
+    return max_pool(c, 3, ARG(4), I(5), I(6), "max_pool3d");
+}
 MS_API(mint_max_pool1d, "mint.nn.functional.max_pool1d", "(input: Tensor, " MAX_POOL)
 {
     return max_pool(c, 1, ARG(4), I(5), I(6), "max_pool1d");
@@ -186,8 +225,8 @@ static MsStatus avg_pool(MsApiCall *c, int n, bool ceil, bool count_pad, int64_t
     MsTensor *x = ms__with_batch(T(0), n, op, &added);
     if (!x) return ms_error()->code;
     if (divisor < 0)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'divisor_override' must not be negative, but got %lld.", op,
-                       (long long)divisor);
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'divisor_override' must not be negative, but got %lld.",
+                       op, (long long)divisor);
     MS_TRY(pool_window(&w, n, ARG(1), ARG(2), ARG(3), NULL, op));
     if (ceil) {
         MsWindow given = w;
@@ -206,22 +245,27 @@ static MsStatus avg_pool(MsApiCall *c, int n, bool ceil, bool count_pad, int64_t
             count_pad = false;
         } else if (count_pad) {
             for (int d = 0; d < n; d++)
-                if (w.high[d] < given.high[d]) w.high[d] = given.high[d]; /* floors to the same count of windows */
+                if (w.high[d] < given.high[d])
+                    w.high[d] = given.high[d]; /* floors to the same count of windows */
         }
     }
-    MsTensor *y = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), count_pad,
-                              divisor);
+    MsTensor *y = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low),
+                              MS_SPAN(&w, high), count_pad, divisor);
     return R(ms__without_batch(y, added));
 }
 
-#define OPS_AVG \
-    "(input_x: Tensor, kernel_size: ints = 1, stride: ints = 1, padding: ints = 0, ceil_mode: bool = False, " \
+#define OPS_AVG                                                                                              \
+    "(input_x: Tensor, kernel_size: ints = 1, stride: ints = 1, padding: ints = 0, ceil_mode: bool = "       \
+    "False, "                                                                                                \
     "count_include_pad: bool = True"
-#define MINT_AVG \
-    "(input: Tensor, kernel_size: ints, stride: ints = None, padding: ints = 0, ceil_mode: bool = False, " \
+#define MINT_AVG                                                                                             \
+    "(input: Tensor, kernel_size: ints, stride: ints = None, padding: ints = 0, ceil_mode: bool = False, "   \
     "count_include_pad: bool = True"
 #define DIVISOR(k) (GIVEN(k) ? I(k) : 0)
-MS_API(ops_avg_pool1d, "ops.avg_pool1d", OPS_AVG ") -> Tensor") { return avg_pool(c, 1, I(4), I(5), 0, "avg_pool1d"); }
+MS_API(ops_avg_pool1d, "ops.avg_pool1d", OPS_AVG ") -> Tensor")
+{
+    return avg_pool(c, 1, I(4), I(5), 0, "avg_pool1d");
+}
 MS_API(ops_avg_pool2d, "ops.avg_pool2d", OPS_AVG ", divisor_override: int = 0) -> Tensor")
 {
     return avg_pool(c, 2, I(4), I(5), I(6), "avg_pool2d");
@@ -250,7 +294,8 @@ static MsStatus adaptive_size(const MsArg *a, const MsTensor *x, int n, const ch
     const MsArg *item = a->kind == MS_ARG_LIST ? a->list : a;
     int count = a->kind == MS_ARG_LIST ? a->n : 1;
     if (count != 1 && count != n)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'output_size' must be an int or have %d elements, but got %d.", op, n,
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', the 'output_size' must be an int or have %d elements, but got %d.", op, n,
                        count);
     for (int d = 0; d < n; d++) {
         const MsArg *k = &item[count == 1 ? 0 : d];
@@ -258,7 +303,8 @@ static MsStatus adaptive_size(const MsArg *a, const MsTensor *x, int n, const ch
             return MS_FAIL(MS_ERROR_TYPE, "For '%s', the elements of 'output_size' must be int or None.", op);
         out[d] = k->kind == MS_ARG_NONE ? shape(x)[nd(x) - n + d] : k->i;
         if (out[d] < 1)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'output_size' must be positive, but got %lld.", op, (long long)out[d]);
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'output_size' must be positive, but got %lld.", op,
+                           (long long)out[d]);
     }
     return MS_OK;
 }
@@ -293,8 +339,8 @@ static MsTensor *window_index(int64_t size, int64_t out, int64_t *longest)
     return t;
 }
 
-/* The windows of one axis side by side, zero where an element is a repetition, and *share[o] = 1 / length. A zero
- * weight in a product would do too, but not for elements that are infinite or NaN. */
+/* The windows of one axis side by side, zero where an element is a repetition, and *share[o] = 1 / length. A
+ * zero weight in a product would do too, but not for elements that are infinite or NaN. */
 static MsTensor *spread(MsTensor *x, int axis, int64_t out, int64_t *longest, MsTensor **share)
 {
     if (!x) return NULL;
@@ -326,13 +372,15 @@ static MsStatus adaptive_avg(MsApiCall *c, int n, const char *op)
     if (!x) return ms_error()->code;
     MS_TRY(adaptive_size(ARG(1), x, n, op, out));
     if (regular(&w, x, out)) {
-        x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), true, 0);
+        x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
+                        true, 0);
         return R(ms__without_batch(x, added));
     }
     MsTensor *share[3];
     for (int d = 0; d < n; d++) x = spread(x, 2 + d, out[d], &w.kernel[d], &share[d]);
     memcpy(w.stride, w.kernel, sizeof w.stride);
-    x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), true, 1);
+    x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), true,
+                    1);
     for (int d = 0; d < n; d++) x = ms_mul(x, share[d]);
     return R(ms__without_batch(x, added));
 }
@@ -358,8 +406,8 @@ static MsStatus adaptive_max_both(MsTensor *x, int n, const int64_t *out, MsTens
         position = index ? ms_gather(position, index, 2 + d) : NULL;
     }
     if (!x || !position) return ms_error()->code;
-    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), MS_SPAN(&w, dilation),
-                       picked));
+    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
+                       MS_SPAN(&w, dilation), picked));
     y[0] = picked[0];
     int64_t expanded = 1;
     for (int d = 0; d < n; d++) expanded *= shape(x)[2 + d];
@@ -386,8 +434,8 @@ MS_API(adaptive_avg_pool1d, "ops.adaptive_avg_pool1d mint.nn.functional.adaptive
 {
     return adaptive_avg(c, 1, "adaptive_avg_pool1d");
 }
-MS_API(adaptive_avg_pool2d, "ops.adaptive_avg_pool2d ops.adaptive_avg_pool2d_ext mint.nn.functional.adaptive_avg_pool2d",
-       ADAPTIVE)
+MS_API(adaptive_avg_pool2d,
+       "ops.adaptive_avg_pool2d ops.adaptive_avg_pool2d_ext mint.nn.functional.adaptive_avg_pool2d", ADAPTIVE)
 {
     return adaptive_avg(c, 2, "adaptive_avg_pool2d");
 }
@@ -417,14 +465,16 @@ MS_API(adaptive_max_pool3d, "ops.adaptive_max_pool3d", ADAPTIVE_MAX)
 /* ---- primitives by their own names ---- */
 
 MS_API(prim_conv, "prim.conv",
-       "(x: Tensor, w: Tensor, bias: Tensor?, stride: ints, low: ints, high: ints, dilation: ints, groups: int = 1) -> Tensor")
+       "(x: Tensor, w: Tensor, bias: Tensor?, stride: ints, low: ints, high: ints, dilation: ints, groups: "
+       "int = 1) -> Tensor")
 {
     int64_t b[4][MS_MAX_DIM];
     return R(ms_conv(T(0), T(1), T(2), INTS(3, b[0]), INTS(4, b[1]), INTS(5, b[2]), INTS(6, b[3]), I(7)));
 }
 
 MS_API(prim_conv_input_grad, "prim.conv_input_grad",
-       "(dy: Tensor, w: Tensor, bias: Tensor?, shape: ints, stride: ints, low: ints, high: ints, dilation: ints, "
+       "(dy: Tensor, w: Tensor, bias: Tensor?, shape: ints, stride: ints, low: ints, high: ints, dilation: "
+       "ints, "
        "groups: int = 1) -> Tensor")
 {
     int64_t b[5][MS_MAX_DIM];
@@ -442,7 +492,8 @@ MS_API(prim_max_pool, "prim.max_pool",
 }
 
 MS_API(prim_avg_pool, "prim.avg_pool",
-       "(x: Tensor, kernel: ints, stride: ints, low: ints, high: ints, count_pad: bool = True, divisor: int = 0) -> Tensor")
+       "(x: Tensor, kernel: ints, stride: ints, low: ints, high: ints, count_pad: bool = True, divisor: int "
+       "= 0) -> Tensor")
 {
     int64_t b[4][MS_MAX_DIM];
     return R(ms_avg_pool(T(0), INTS(1, b[0]), INTS(2, b[1]), INTS(3, b[2]), INTS(4, b[3]), I(5), I(6)));

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, const char *name, const int64_t *otherwise,
-                      int64_t *out)
+MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, const char *name,
+                      const int64_t *otherwise, int64_t *out)
 {
     int64_t buf[MS_MAX_DIM];
     MsInts v = ms__arg_ints(a, buf);
@@ -15,13 +15,14 @@ MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, cons
         return MS_OK;
     }
     if (v.n != 1 && v.n != n)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the '%s' must be an int or have 1 or %d elements, but got %d.", op, name, n,
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', the '%s' must be an int or have 1 or %d elements, but got %d.", op, name, n,
                        v.n);
     for (int d = 0; d < n; d++) {
         out[d] = v.v[v.n == 1 ? 0 : d];
         if (out[d] < least)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the '%s' must be at least %lld, but got %lld.", op, name,
-                           (long long)least, (long long)out[d]);
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the '%s' must be at least %lld, but got %lld.", op,
+                           name, (long long)least, (long long)out[d]);
     }
     return MS_OK;
 }
@@ -32,7 +33,8 @@ MsStatus ms__window_pad(MsWindow *w, const MsArg *padding, const char *op)
     MsInts v = ms__arg_ints(padding, buf);
     if (v.n == -2) return ms_error()->code;
     if (v.n != 1 && v.n != w->n && v.n != 2 * w->n)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'padding' must be an int or have %d or %d elements, but got %d.", op,
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', the 'padding' must be an int or have %d or %d elements, but got %d.", op,
                        w->n, 2 * w->n, v.n);
     for (int d = 0; d < w->n; d++) {
         w->low[d] = v.v[v.n == 1 ? 0 : v.n == w->n ? d : 2 * d];
@@ -64,17 +66,21 @@ static bool all_zero(const MsArg *a)
     return true;
 }
 
-MsStatus ms__window_mode(MsWindow *w, const char *mode, const MsArg *padding, const int64_t *in, const char *op)
+MsStatus ms__window_mode(MsWindow *w, const char *mode, const MsArg *padding, const int64_t *in,
+                         const char *op)
 {
     memset(w->low, 0, sizeof w->low);
     memset(w->high, 0, sizeof w->high);
     if (strcasecmp(mode, "pad") == 0) return ms__window_pad(w, padding, op);
     bool same = strcasecmp(mode, "same") == 0;
     if (!same && strcasecmp(mode, "valid") != 0)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'pad_mode' must be 'same', 'valid' or 'pad', but got '%s'.", op, mode);
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', the 'pad_mode' must be 'same', 'valid' or 'pad', but got '%s'.", op, mode);
     if (!all_zero(padding))
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'padding' must be zero when 'pad_mode' is not 'pad', but 'pad_mode' is '%s'.",
-                       op, mode);
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For '%s', the 'padding' must be zero when 'pad_mode' is not 'pad', but 'pad_mode' is '%s'.", op,
+            mode);
     if (same) ms__window_same(w, in);
     return MS_OK;
 }
@@ -98,7 +104,8 @@ MsTensor *ms__with_batch(MsTensor *x, int n, const char *op, bool *added)
     int nd = ms_tensor_ndim(x);
     if (nd == n + 2) return x;
     if (nd != n + 1)
-        return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', the input must have %d or %d dimensions, but got shape %s.", op, n + 1,
+        return MS_FAIL_NULL(MS_ERROR_VALUE,
+                            "For '%s', the input must have %d or %d dimensions, but got shape %s.", op, n + 1,
                             n + 2, ms__shape_text(nd, ms_tensor_shape(x)));
     *added = true;
     int64_t shape[MS_MAX_DIM] = {1};

@@ -223,4 +223,7 @@ static MsStatus vjp_fused(MsVjp *c)
 }
 
 MS_OP(fused, .sig = "fused(xs: any[], *, program: str) -> _[]", .infer = infer_fused, .vjp = vjp_fused,
-      .flags = MS_OP_ELEMENTWISE);
+      .flags = MS_OP_ELEMENTWISE,
+      .sample =
+          "f32[3,4] f32[4] program=%2=mul~%0~%1|~%3=sigmoid~%2|~out~%3; f32[2,3] f32[3] f32[] "
+          "program=%3=add~%0~%1|~%4=mul~%3~%2|~%5=tanh~%4|~out~%4~%5; bf16[5] program=%1=exp~%0|~out~%1");

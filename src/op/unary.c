@@ -56,12 +56,6 @@ static MsTensor *gauss(MsTensor *g, MsTensor *x, double c)
 {
     return ms_mul(g, scale(ms_exp(ms_neg(ms_square(x))), c));
 }
-
-static MsTensor *no_gradient(const char *op)
-{
-    return MS_FAIL_NULL(MS_ERROR_NOT_IMPLEMENTED, "For '%s', the gradient is not defined.", op);
-}
-
 static MsTensor *vjp_mish(MsTensor *g, MsTensor *x)
 {
     MsTensor *t = ms_tanh(ms_softplus(x));

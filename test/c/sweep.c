@@ -132,7 +132,10 @@ static bool parse_attr(Case *c, char *token)
         case MS_ATTR_INT: a->i = strtoll(value ? value : "0", NULL, 10); break;
         case MS_ATTR_FLOAT: a->f = strtod(value ? value : "0", NULL); break;
         case MS_ATTR_BOOL: a->i = !value || strcmp(value, "1") == 0 || strcmp(value, "true") == 0; break;
-        case MS_ATTR_STR: a->s = ms__intern(value ? value : ""); break;
+        case MS_ATTR_STR:
+            for (char *p = value; p && *p; p++) *p = *p == '~' ? ' ' : *p == '|' ? ';' : *p;
+            a->s = ms__intern(value ? value : "");
+            break;
         case MS_ATTR_DTYPE:
             for (int d = 0; d < MS_DTYPE_COUNT; d++)
                 if (value && strcmp(ms_dtype_name((MsDtype)d), value) == 0) a->i = d;
@@ -549,7 +552,8 @@ static void check_derivative(const Case *c, Function f, const char *name, bool f
     MsStatus st = apply(c, in, y, &n);
     for (int j = 0; j < n && st == MS_OK; j++) ct[j] = direction(y[j]);
     for (int j = 0; j < n && st == MS_OK; j++)
-        if (ms_dtype_is_float((MsDtype)y[j]->dtype) && y[j]->dtype != MS_FLOAT64) return; /* differences drown */
+        if (ms_dtype_is_float((MsDtype)y[j]->dtype) && y[j]->dtype != MS_FLOAT64)
+            return; /* differences drown */
     if (st == MS_OK) st = f(c, in, ct, y, &n);
     for (int j = 0; j < n && st == MS_OK; j++)
         w[j] = ms_dtype_is_float((MsDtype)y[j]->dtype) ? direction(y[j]) : NULL;

@@ -61,8 +61,9 @@ def run(opt, n=3):
 def test_three_steps(text, w, b):
     ps = make()
     got = run(eval(text))
-    np.testing.assert_allclose(got["w"], w, atol=2e-6, rtol=2e-6)
-    np.testing.assert_allclose(got["gamma"], b, atol=2e-6, rtol=2e-6)
+    tol = 2e-5 if "AdamWeightDecay" in text else 2e-6  # the original rounds 1 - beta2 to float32
+    np.testing.assert_allclose(got["w"], w, atol=tol, rtol=tol)
+    np.testing.assert_allclose(got["gamma"], b, atol=tol, rtol=tol)
 
 
 def test_nesterov_momentum():

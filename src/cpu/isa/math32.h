@@ -97,10 +97,6 @@ LANE float f32_digamma(float x)
 {
     return (float)f64_digamma((double)x);
 }
-LANE float f32_trigamma(float x)
-{
-    return (float)f64_trigamma((double)x);
-}
 LANE float f32_log_sigmoid(float x)
 {
     return (float)f64_log_sigmoid((double)x);

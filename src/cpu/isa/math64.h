@@ -82,27 +82,6 @@ static inline double f64_digamma(double x)
                          z * (1.0 / 252 - z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
     return y + log(x) - 0.5 / x - s;
 }
-static inline double f64_trigamma(double x)
-{
-    if (x == (double)-INFINITY) return (double)NAN;
-    double y = 0, sign = 1;
-    if (x <= 0) {
-        double s = sin(M_PI * (x - floor(x)));
-        y = M_PI * M_PI / (s * s);
-        sign = -1;
-        x = 1 - x;
-    }
-    double t = 0;
-    for (; x < 10; x += 1) t += 1 / (x * x);
-    double z = 1 / (x * x);
-    t += 1 / x + z / 2 +
-         z / x *
-             (1.0 / 6 -
-              z * (1.0 / 30 -
-                   z * (1.0 / 42 - z * (1.0 / 30 - z * (5.0 / 66 - z * (691.0 / 2730 - z * 7 / 6))))));
-    return y + sign * t;
-}
-
 /* expm1(a + bi) = expm1(a) cos b - 2 sin^2(b/2) + i exp(a) sin b */
 LANE double _Complex c128_expm1(double _Complex x)
 {

@@ -45,7 +45,6 @@
 #define ERFINV(x) OVER_REAL(x, f32_erfinv, f64_erfinv)
 #define LGAMMA(x) OVER_REAL(x, f32_lgamma, f64_lgamma)
 #define DIGAMMA(x) OVER_REAL(x, f32_digamma, f64_digamma)
-#define TRIGAMMA(x) OVER_REAL(x, f32_trigamma, f64_trigamma)
 #define LOG_SIGMOID(x) OVER_REAL(x, f32_log_sigmoid, f64_log_sigmoid)
 #define SOFTPLUS(x) OVER_REAL(x, f32_softplus, f64_softplus)
 #define HSIGMOID(x) ((x) <= -3 ? 0 : (x) >= 3 ? 1 : ((x) + 3) / 6)

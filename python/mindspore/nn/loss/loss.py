@@ -113,6 +113,8 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 
     def construct(self, logits, labels):
         _check_tensors(self.cls_name, logits=logits, labels=labels)
+        if not self.sparse and not labels.is_floating_point():
+            raise TypeError(f"For '{self.cls_name}', the labels must be floats unless sparse=True, but got {labels.dtype}.")
         if not self.sparse and tuple(labels.shape) != tuple(logits.shape):
             raise ValueError(f"For '{self.cls_name}', the labels must have the logits' shape {logits.shape} unless "
                              f"sparse=True, but got {labels.shape}.")
