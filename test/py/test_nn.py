@@ -604,3 +604,44 @@ def test_gradients():
         down = loss(x, y).item()
         flat[at] = old
         assert g.asnumpy().reshape(-1)[at] == pytest.approx((up - down) / 2e-6, rel=1e-4, abs=1e-8)
+
+
+X23 = f32(1, 1, 2, 3)
+
+
+@pytest.mark.parametrize("make,want", [
+    ("ops.pad(X23,(1,1,1,0),'reflect')", [[4, 3, 4, 5, 4], [1, 0, 1, 2, 1], [4, 3, 4, 5, 4]]),
+    ("ops.pad(X23,[2,-1],'replicate')", [[0, 0, 0, 1], [3, 3, 3, 4]]),
+    ("ops.pad(X23,(1,2),'circular')", [[2, 0, 1, 2, 0, 1], [5, 3, 4, 5, 3, 4]]),
+    ("ops.pad(X23,(1,-1),'constant',5)", [[5, 0, 1], [5, 3, 4]]),
+    ("nn.Pad(((0,0),(0,0),(1,0),(2,1)),'SYMMETRIC')(X23)", [[1, 0, 0, 1, 2, 2], [1, 0, 0, 1, 2, 2], [4, 3, 3, 4, 5, 5]]),
+    ("nn.ReflectionPad2d((1,0,0,1))(X23)", [[1, 0, 1, 2], [4, 3, 4, 5], [1, 0, 1, 2]]),
+    ("nn.ConstantPad1d((1,0),2.)(X23)", [[2, 0, 1, 2], [2, 3, 4, 5]]),
+    ("ops.interpolate(X23,size=(4,3))", [[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]]),
+    ("nn.Upsample(scale_factor=2.,mode='bilinear')(X23)",
+     [[0, .25, .75, 1.25, 1.75, 2], [.75, 1, 1.5, 2, 2.5, 2.75], [2.25, 2.5, 3, 3.5, 4, 4.25], [3, 3.25, 3.75, 4.25, 4.75, 5]]),
+    ("ops.interpolate(X23,size=(3,5),mode='bilinear',align_corners=True)",
+     [[0, .5, 1, 1.5, 2], [1.5, 2, 2.5, 3, 3.5], [3, 3.5, 4, 4.5, 5]]),
+    ("ops.interpolate(X23,size=(3,5),mode='bicubic')",
+     [[-.27319205, .10869662, .8023334, 1.4959702, 1.8778589], [1.4244744, 1.8063632, 2.5, 3.193637, 3.5755255],
+      [3.1221404, 3.5040293, 4.197666, 4.891303, 5.273192]]),
+    ("nn.PixelShuffle(2)(f32(1,4,1,2))", [[0, 2, 1, 3], [4, 6, 5, 7]]),
+])
+def test_resampling(make, want):
+    from mindspore import ops  # noqa: F401
+    close(eval(make)[0, 0], want)
+
+
+def test_resampling_more():
+    from mindspore import ops
+    x = f32(2, 8, 2, 3)
+    assert nn.PixelUnshuffle(2)(nn.PixelShuffle(2)(x)).tolist() == x.tolist()
+    for call in (lambda: ops.pad(X23, (3, 3), "reflect"), lambda: ops.pad(X23, (1,)), lambda: ops.pad(X23, (1, 1), "foo"),
+                 lambda: ops.interpolate(X23), lambda: ops.interpolate(X23, size=(0, 2)), lambda: nn.PixelShuffle(3)(x),
+                 lambda: ops.interpolate(X23, size=(2, 2), mode="linear")):
+        with pytest.raises(ValueError):
+            call()
+    g = ms.grad(lambda t: ops.interpolate(t, size=(4, 6), mode="bilinear").sum())(X23)
+    close(g.sum(), 24)
+    slopes = -nn.RReLU(0.1, 0.3)(Tensor(-np.ones(1000, np.float32))).asnumpy()
+    assert 0.1 <= slopes.min() and slopes.max() <= 0.3 and slopes.std() > 0.04

@@ -65,7 +65,7 @@ class ReLU6(Cell):
 
 
 class RReLU(Cell):
-    """Leaky ReLU whose slope is drawn from [lower, upper) in training and their mean otherwise."""
+    """Leaky ReLU whose slopes are drawn from [lower, upper) at every call."""
 
     def __init__(self, lower=1. / 8, upper=1. / 3):
         super().__init__()
