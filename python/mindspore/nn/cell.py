@@ -72,9 +72,11 @@ class Cell:
     _ms_cast = None    # to_float: the dtype floats are cast to on entry
     _ms_depth = 0      # > 0 inside construct of a cell with _ms_cast
     _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
-    _has_bprop = False
 
     def __init__(self, auto_prefix=True, flags=None):
+        if hasattr(type(self), "bprop"):
+            raise NotImplementedError(f"For '{type(self).__name__}', a Cell that defines its own 'bprop' is not supported: its "
+                                      "gradient would be derived from 'construct' instead.")
         d = self.__dict__
         d["_params"] = _Table(self)
         d["_cells"] = _Table(self)
@@ -510,6 +512,19 @@ class Cell:
         """Marks that gradients of this Cell will be taken."""
         self.requires_grad = requires_grad
         return self
+
+    def recompute(self, **kwargs):
+        """Asks to recompute rather than keep intermediate values for the gradient; values are the same either way."""
+        self.add_flags_recursive(output_recompute=True)
+
+    def set_jit_config(self, jit_config):
+        """Keeps options of compilation (a JitConfig)."""
+        object.__setattr__(self, "_jit_config", jit_config)
+
+    @property
+    def jit_config_dict(self):
+        config = self.__dict__.get("_jit_config")
+        return {} if config is None else config.jit_config_dict
 
     def add_flags(self, **flags):
         self._func_graph_flags.update(flags)
