@@ -119,14 +119,54 @@ static inline int64_t inside(const Window *k)
     return (k->d1 - k->d0) * (k->h1 - k->h0) * (k->w1 - k->w0);
 }
 
+/* Windows of 2x2 side by side, the common case: no clipping, four reads and three choices an output. `step`
+ * is the distance between neighbouring outputs' windows, 1 apart in y and index. */
+static inline bool is_quad(const MsPool *p)
+{
+    return p->kernel[0] == 1 && p->kernel[1] == 2 && p->kernel[2] == 2 && p->stride[1] == 2 &&
+           p->stride[2] == 2 && p->stride[0] == 1 && p->low[0] + p->low[1] + p->low[2] == 0 &&
+           p->dilation[1] == 1 && p->dilation[2] == 1 && 2 * p->y[1] <= p->x[1] && 2 * p->y[2] <= p->x[2] &&
+           p->y[0] <= p->x[0];
+}
+
+#define QUAD(T, U)                                                                                           \
+    static inline __attribute__((always_inline)) void quad_##T(                                              \
+        int64_t n, int64_t step, const T *x, int64_t down, int64_t right, int64_t flat, int64_t flat_step,   \
+        int64_t width, T *y, int64_t *index)                                                                 \
+    {                                                                                                        \
+        for (int64_t k = 0; k < n; k++) {                                                                    \
+            T best = x[k * step], z = x[k * step + right];                                                   \
+            U at = 0;                                                                                        \
+            bool take = (z > best) | (z != z);                                                               \
+            best = take ? z : best, at = take ? 1 : at;                                                      \
+            z = x[k * step + down], take = (z > best) | (z != z);                                            \
+            best = take ? z : best, at = take ? (U)width : at;                                               \
+            z = x[k * step + down + right], take = (z > best) | (z != z);                                    \
+            best = take ? z : best, at = take ? (U)(width + 1) : at;                                         \
+            y[k] = best, index[k] = flat + k * flat_step + at;                                               \
+        }                                                                                                    \
+    }
+QUAD(float, int32_t)
+QUAD(double, int64_t)
+
 /* The two walks over outputs: lines (channels innermost, contiguous) and planes (one channel at a time). */
 #define WALKS(T)                                                                                             \
     static void max_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
     {                                                                                                        \
         const MsPool *p = ctx;                                                                               \
+        bool quad = is_quad(p);                                                                              \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / (p->y[0] * p->y[1]), od = r / p->y[1] % p->y[0], oh = r % p->y[1];               \
             for (int64_t ow = 0; ow < p->y[2]; ow++) {                                                       \
+                if (quad) {                                                                                  \
+                    quad_##T(p->c, 1,                                                                        \
+                             (const T *)p->px + n * p->sx[0] + od * p->sx[2] + 2 * oh * p->sx[3] +           \
+                                 2 * ow * p->sx[4],                                                          \
+                             p->sx[3], p->sx[4], (od * p->x[1] + 2 * oh) * p->x[2] + 2 * ow, 0, p->x[2],     \
+                             (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4],      \
+                             p->index + n * p->si[0] + od * p->si[2] + oh * p->si[3] + ow * p->si[4]);       \
+                    continue;                                                                                \
+                }                                                                                            \
                 Window k = window_at(p, od, oh, ow);                                                         \
                 T *y = (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];            \
                 int64_t *index = p->index + n * p->si[0] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];    \
@@ -140,12 +180,18 @@ static inline int64_t inside(const Window *k)
     static void max_planes_##T(void *ctx, int64_t begin, int64_t end)                                        \
     {                                                                                                        \
         const MsPool *p = ctx;                                                                               \
+        bool quad = is_quad(p) && p->sx[4] == 1 && p->sy[4] == 1 && p->si[4] == 1;                           \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / p->c, c = r % p->c;                                                              \
             const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
             for (int64_t od = 0; od < p->y[0]; od++)                                                         \
-                for (int64_t oh = 0; oh < p->y[1]; oh++)                                                     \
-                    for (int64_t ow = 0; ow < p->y[2]; ow++) {                                               \
+                for (int64_t oh = 0; oh < p->y[1]; oh++) {                                                   \
+                    if (quad)                                                                                \
+                        quad_##T(p->y[2], 2, x + od * p->sx[2] + 2 * oh * p->sx[3], p->sx[3], 1,             \
+                                 (od * p->x[1] + 2 * oh) * p->x[2], 2, p->x[2],                              \
+                                 (T *)p->py + n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3],   \
+                                 p->index + n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3]);    \
+                    for (int64_t ow = quad ? p->y[2] : 0; ow < p->y[2]; ow++) {                              \
                         Window k = window_at(p, od, oh, ow);                                                 \
                         int64_t y =                                                                          \
                             n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
@@ -153,6 +199,7 @@ static inline int64_t inside(const Window *k)
                             n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];     \
                         max_at_##T(p, &k, 1, x, 0, (T *)p->py + y, 0, p->index + i, 0);                      \
                     }                                                                                        \
+                }                                                                                            \
         }                                                                                                    \
     }                                                                                                        \
     static void avg_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
