@@ -121,9 +121,9 @@ int32_t ms__graph_add(MsGraph *g, const MsOp *op, const MsAttr *attr, int n_in, 
     const MsSig *s = ms__sig(op);
     if (!s || !grow_vals(g, n_out) || !grow(&g->node, g->n_node, 1, &g->cap_node, sizeof *g->node)) return -1;
     MsNode n = {.op = op, .n_in = n_in, .n_out = n_out, .out = g->n_val};
-    n.attr = bump(g, (size_t)s->n_attr * sizeof *n.attr);
+    n.attr = s->n_attr ? bump(g, (size_t)s->n_attr * sizeof *n.attr) : NULL;
     n.in = bump(g, (size_t)n_in * sizeof *n.in);
-    if (!n.attr || !n.in) return -1;
+    if ((s->n_attr && !n.attr) || !n.in) return -1;
     if (s->n_attr) memcpy(n.attr, attr, (size_t)s->n_attr * sizeof *attr);
     if (n_in) memcpy(n.in, in, (size_t)n_in * sizeof *in);
     for (int a = 0; a < s->n_attr; a++)

@@ -45,7 +45,7 @@ enum {
 static MsTensor *make(MsDtype dtype, int nd, const int64_t *shape, int layout)
 {
     int64_t strides[MS_MAX_DIM], big[MS_MAX_DIM], n = 1, offset = 0;
-    memcpy(big, shape, sizeof big);
+    memcpy(big, shape, (size_t)nd * sizeof *big);
     if (layout == STEP)
         for (int d = 0; d < nd; d++) big[d] = shape[d] * 2 + 1;
     for (int d = 0; d < nd; d++) n *= big[d];
