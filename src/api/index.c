@@ -176,6 +176,7 @@ static MsStatus add_mask(Index *x, MsTensor *mask, const int64_t *shape, int64_t
 {
     if (!mask) return ms_error()->code;
     int nd = ms_tensor_ndim(mask);
+    if (x->n_adv + nd > MS_MAX_DIM) return MS_FAIL(MS_ERROR_INDEX, "too many index tensors.");
     for (int d = 0; d < nd; d++)
         if (ms_tensor_shape(mask)[d] != shape[d])
             return MS_FAIL(
@@ -196,7 +197,7 @@ static MsStatus add_mask(Index *x, MsTensor *mask, const int64_t *shape, int64_t
 
 static MsStatus resolve(MsTensor *t, const MsArg *index, Index *x)
 {
-    int nd = ms_tensor_ndim(t), n_item;
+    int nd = ms_tensor_ndim(t), n_item = 0;
     MsArg item[MAX_ITEMS];
     bool advanced = false;
     MS_TRY(normalise(index, nd, item, &n_item, &advanced));
