@@ -269,7 +269,7 @@ static int32_t build(MsRebuild *r, const MsRule *rules, int n_rules, const MsRul
     bool variable = rule->build[len] == 0;
     bool same_op =
         !variable && strlen(root->op->name) == len && strncmp(root->op->name, rule->build, len) == 0;
-    if (same_op) memcpy(attr, root->attr, (size_t)ms__sig(root->op)->n_attr * sizeof *attr);
+    if (same_op && root->attr) memcpy(attr, root->attr, (size_t)ms__sig(root->op)->n_attr * sizeof *attr);
     if (rule->guard && !rule->guard(m, attr)) return -1;
     if (variable) {
         int32_t v = m->var[rule->build[0] - 'a'];
