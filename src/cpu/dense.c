@@ -1,6 +1,7 @@
 /* dense.c - see dense.h. */
 #include "cpu/dense.h"
 
+#include "core/thread.h"
 #include "cpu/copy.h"
 
 #include <string.h>
@@ -20,9 +21,14 @@ MsStatus ms__dense_done(MsTensor *y, MsTensor *computed)
     return y == computed ? MS_OK : ms__copy(y, computed);
 }
 
+static void zero_bytes(void *ctx, int64_t begin, int64_t end)
+{
+    memset((char *)ctx + begin, 0, (size_t)(end - begin));
+}
+
 void ms__zero(MsTensor *t)
 {
-    memset(t->data, 0, (size_t)t->numel * ms_dtype_size((MsDtype)t->dtype));
+    ms__parallel_for(t->numel * (int64_t)ms_dtype_size((MsDtype)t->dtype), 131072, zero_bytes, t->data);
 }
 
 void ms__channels_last(int ndim, const int64_t *shape, int64_t *strides)

@@ -108,38 +108,21 @@ static const char *ok_weight_grad(const MsCall *c)
 
 /* ---- copies ---- */
 
-typedef struct Pad {
-    const MsTensor *x;
-    float *to;
-    int64_t h, pitch, top, left; /* of the padded images */
-    _Atomic bool odd;            /* a value was not finite */
-} Pad;
-
-static void pad_planes(void *ctx, int64_t begin, int64_t end)
-{
-    Pad *p = ctx;
-    const MsTensor *x = p->x;
-    float test = 0;
-    for (int64_t r = begin; r < end; r++) {
-        const float *from =
-            (const float *)x->data + r / x->shape[1] * x->strides[0] + r % x->shape[1] * x->strides[1];
-        float *to = p->to + r * p->h * p->pitch;
-        memset(to, 0, (size_t)(p->h * p->pitch) * sizeof *to);
-        for (int64_t i = 0; i < x->shape[2]; i++)
-            for (int64_t j = 0; j < x->shape[3]; j++) {
-                float v = from[i * x->strides[2] + j * x->strides[3]];
-                to[(p->top + i) * p->pitch + p->left + j] = v;
-                test += v * 0;
-            }
-    }
-    if (test != 0) atomic_store(&p->odd, true);
-}
-
 /* x in padded rows; false when a value is not finite. */
 static bool pad(const MsTensor *x, float *to, int64_t h, int64_t pitch, int64_t top, int64_t left)
 {
-    Pad p = {x, to, h, pitch, top, left, false};
-    ms__parallel_for(x->shape[0] * x->shape[1], 1 + WORK / (h * pitch + 1), pad_planes, &p);
+    MsPad p = {.x = (const float *)x->data,
+               .planes_per_image = x->shape[1],
+               .rows = x->shape[2],
+               .columns = x->shape[3],
+               .to = to,
+               .h = h,
+               .pitch = pitch,
+               .top = top,
+               .left = left};
+    memcpy(p.strides, x->strides, sizeof p.strides);
+    ms__parallel_for(x->shape[0] * x->shape[1], 1 + WORK / (h * pitch + 1), MS_ISA_PICK(&ms__direct_)->pad,
+                     &p);
     return !atomic_load(&p.odd);
 }
 

@@ -17,8 +17,18 @@ typedef struct MsDirect {
     float *dw;                 /* weight: row-major [o][c][kh][kw] */
 } MsDirect;
 
+/* Copying a tensor [n][c][h][w] into padded rows. */
+typedef struct MsPad {
+    const float *x;
+    int64_t planes_per_image, rows, columns, strides[4]; /* of x */
+    float *to;
+    int64_t h, pitch, top, left; /* of the padded planes */
+    _Atomic bool odd;            /* set when a value is not finite */
+} MsPad;
+
 /* Range functions for ms__parallel_for. */
 typedef struct MsDirectFns {
+    void (*pad)(void *ctx, int64_t begin, int64_t end);     /* over planes */
     void (*forward)(void *ctx, int64_t begin, int64_t end); /* over n * blocks of channels */
     void (*weight)(void *ctx, int64_t begin, int64_t end);  /* over (o / 4) * c * kh */
 } MsDirectFns;

@@ -149,6 +149,48 @@ static inline bool is_quad(const MsPool *p)
 QUAD(float, int32_t)
 QUAD(double, int64_t)
 
+/* Eight float windows of a row-major plane: even and odd columns of two rows, compared lane by lane. */
+typedef float V8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t I8 __attribute__((vector_size(32), aligned(4), may_alias));
+
+#define PICK(value, to)                                                                                      \
+    do {                                                                                                     \
+        V8 z = (value);                                                                                      \
+        I8 take = (I8)((z > best) | (z != z));                                                               \
+        best = (V8)(((I8)z & take) | ((I8)best & ~take));                                                    \
+        at = (take & (int32_t)(to)) | (at & ~take);                                                          \
+    } while (0)
+
+static inline void eight(const float *x, int64_t down, int64_t flat, int64_t width, float *y, int64_t *index)
+{
+    const I8 even = {0, 2, 4, 6, 8, 10, 12, 14}, odd = {1, 3, 5, 7, 9, 11, 13, 15};
+    V8 a = *(const V8 *)x, b = *(const V8 *)(x + 8), c = *(const V8 *)(x + down),
+       d = *(const V8 *)(x + down + 8);
+    I8 at = {0};
+    V8 best = __builtin_shuffle(a, b, even);
+    PICK(__builtin_shuffle(a, b, odd), 1);
+    PICK(__builtin_shuffle(c, d, even), width);
+    PICK(__builtin_shuffle(c, d, odd), width + 1);
+    *(V8 *)y = best;
+    for (int k = 0; k < 8; k++) index[k] = flat + 2 * k + at[k];
+}
+
+/* A line of windows: by eights, the last of them flush with the end. */
+static inline void quads_float(int64_t n, const float *x, int64_t down, int64_t flat, int64_t width, float *y,
+                               int64_t *index)
+{
+    for (int64_t k = 0; n >= 8 && k < n; k += 8) {
+        if (k > n - 8) k = n - 8;
+        eight(x + 2 * k, down, flat + 2 * k, width, y + k, index + k);
+    }
+    if (n < 8) quad_float(n, 2, x, down, 1, flat, 2, width, y, index);
+}
+static inline void quads_double(int64_t n, const double *x, int64_t down, int64_t flat, int64_t width,
+                                double *y, int64_t *index)
+{
+    quad_double(n, 2, x, down, 1, flat, 2, width, y, index);
+}
+
 /* The two walks over outputs: lines (channels innermost, contiguous) and planes (one channel at a time). */
 #define WALKS(T)                                                                                             \
     static void max_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
@@ -187,10 +229,10 @@ QUAD(double, int64_t)
             for (int64_t od = 0; od < p->y[0]; od++)                                                         \
                 for (int64_t oh = 0; oh < p->y[1]; oh++) {                                                   \
                     if (quad)                                                                                \
-                        quad_##T(p->y[2], 2, x + od * p->sx[2] + 2 * oh * p->sx[3], p->sx[3], 1,             \
-                                 (od * p->x[1] + 2 * oh) * p->x[2], 2, p->x[2],                              \
-                                 (T *)p->py + n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3],   \
-                                 p->index + n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3]);    \
+                        quads_##T(p->y[2], x + od * p->sx[2] + 2 * oh * p->sx[3], p->sx[3],                  \
+                                  (od * p->x[1] + 2 * oh) * p->x[2], p->x[2],                                \
+                                  (T *)p->py + n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3],  \
+                                  p->index + n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3]);   \
                     for (int64_t ow = quad ? p->y[2] : 0; ow < p->y[2]; ow++) {                              \
                         Window k = window_at(p, od, oh, ow);                                                 \
                         int64_t y =                                                                          \
