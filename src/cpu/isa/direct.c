@@ -152,7 +152,9 @@ static void weight(void *ctx, int64_t begin, int64_t end)
 {
     const MsDirect *d = ctx;
     for (int64_t r = begin; r < end; r++) {
-        int64_t o0 = r / (d->c * d->kh) * 4, c = r / d->kh % d->c, kh = r % d->kh;
+        int64_t blocks =
+            (d->o + 3) / 4; /* innermost, so that the narrow last one is spread over the threads */
+        int64_t o0 = r % blocks * 4, c = r / blocks / d->kh, kh = r / blocks % d->kh;
         switch (d->o - o0) {
         case 1: KW(1) break;
         case 2: KW(2) break;
