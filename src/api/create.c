@@ -150,10 +150,7 @@ static MsStatus integers(MsApiCall *c, int64_t low, int64_t high, int size, int 
 static MsTensor *dropout(MsTensor *x, double p, MsTensor *state)
 {
     MsDtype d = ms_tensor_dtype(x);
-    if (p >= 1) return ms_mul(x, ms_tensor_scalar(d, 0));
-    MsTensor *u = state ? ms_rng_uniform(state, shape_of(x), MS_FLOAT32) : NULL;
-    MsTensor *keep = u ? ms_ge(u, ms_tensor_scalar(MS_FLOAT32, p)) : NULL;
-    return keep ? ms_where(keep, ms_mul(x, ms_tensor_scalar(d, 1 / (1 - p))), ms_tensor_scalar(d, 0)) : NULL;
+    return state ? ms_mul(x, ms_rng_keep(state, p, shape_of(x), d)) : NULL;
 }
 
 static MsStatus drop(MsApiCall *c, int seed)

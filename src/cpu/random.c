@@ -40,7 +40,8 @@ typedef struct Draw {
     MsCastRow cast;
     int bits; /* of the uniform's mantissa */
     int64_t low;
-    uint64_t range; /* 0: all 2^64 */
+    double p, scale; /* keep: 32 bits below p * 2^32 drop */
+    uint64_t range;  /* 0: all 2^64 */
 } Draw;
 
 #define PER 4096 /* elements of a unit; a multiple of 4 */
@@ -84,6 +85,20 @@ static void normal_unit(const Draw *r, int64_t from, int64_t n, float *f, double
     }
 }
 
+static void keep_unit(const Draw *r, int64_t from, int64_t n, float *f, double *d)
+{
+    uint32_t w[4];
+    uint64_t drop = (uint64_t)(r->p * 0x1p32);
+    for (int64_t k = 0; k < n; k++) {
+        if (k % 4 == 0) philox(r->state, (uint64_t)(from + k) / 4, w);
+        double v = w[k % 4] < drop ? 0 : r->scale;
+        if (d)
+            d[k] = v;
+        else
+            f[k] = (float)v;
+    }
+}
+
 static void float_part(const Draw *r, int64_t begin, int64_t end,
                        void (*unit)(const Draw *, int64_t, int64_t, float *, double *))
 {
@@ -104,6 +119,10 @@ static void float_part(const Draw *r, int64_t begin, int64_t end,
 static void uniform_part(void *ctx, int64_t begin, int64_t end)
 {
     float_part(ctx, begin, end, uniform_unit);
+}
+static void keep_part(void *ctx, int64_t begin, int64_t end)
+{
+    float_part(ctx, begin, end, keep_unit);
 }
 static void normal_part(void *ctx, int64_t begin, int64_t end)
 {
@@ -166,6 +185,17 @@ static MsStatus run_rng_normal(MsCall *c)
     return draw(c, &r, normal_part);
 }
 MS_KERNEL(rng_normal, 0, philox, NULL, run_rng_normal);
+
+static MsStatus run_rng_keep(MsCall *c)
+{
+    MsDtype dtype = c->aval[0].dtype;
+    double p = c->attr[0].f;
+    Draw r = {.p = p,
+              .scale = p < 1 ? 1 / (1 - p) : 0,
+              .cast = dtype == MS_FLOAT32 ? NULL : ms__cast_row(MS_FLOAT32, dtype)};
+    return draw(c, &r, keep_part);
+}
+MS_KERNEL(rng_keep, 0, philox, NULL, run_rng_keep);
 
 static MsStatus run_rng_int(MsCall *c)
 {

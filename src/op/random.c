@@ -12,8 +12,6 @@
 #include <pthread.h>
 #include <string.h>
 
-#pragma weak ms_tensor_write
-
 /* ---- the default generator ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -78,6 +76,15 @@ static MsStatus infer_rng_float(MsInfer *c)
                    ms_dtype_name(c->out[0].dtype));
 }
 
+static MsStatus infer_rng_keep(MsInfer *c)
+{
+    if (!(c->attr[0].f >= 0 && c->attr[0].f <= 1))
+        return MS_FAIL(MS_ERROR_VALUE, "For 'rng_keep', p must be in [0, 1], but got %g.", c->attr[0].f);
+    MsInfer rest = *c;
+    rest.attr = c->attr + 1;
+    return infer_rng_float(&rest);
+}
+
 static MsStatus infer_rng_int(MsInfer *c)
 {
     if (c->attr[0].i >= c->attr[1].i)
@@ -113,6 +120,10 @@ MS_OP(rng_uniform, .sig = "rng_uniform(state: int64, *, shape: ints, dtype: dtyp
 MS_OP(rng_normal, .sig = "rng_normal(state: int64, *, shape: ints, dtype: dtype) -> _",
       .infer = infer_rng_float, .flags = MS_OP_NO_GRAD,
       .sample = "i64[2] shape=3,4 dtype=float32; i64[2] shape=0 dtype=float64");
+/* 0 with probability p, else 1 / (1 - p): what dropout multiplies by */
+MS_OP(rng_keep, .sig = "rng_keep(state: int64, *, p: float, shape: ints, dtype: dtype) -> _",
+      .infer = infer_rng_keep, .flags = MS_OP_NO_GRAD,
+      .sample = "i64[2] p=0.5 shape=3,4 dtype=float32; i64[2] p=1 shape=3 dtype=float16");
 /* integers in [low, high) */
 MS_OP(rng_int, .sig = "rng_int(state: int64, *, low: int, high: int, shape: ints, dtype: dtype) -> _",
       .infer = infer_rng_int, .flags = MS_OP_NO_GRAD, .sample = "i64[2] low=-3 high=4 shape=3,4 dtype=int64");

@@ -60,6 +60,26 @@ MS_OP(
 
 /* ---- cumprod ---- */
 
+/* y_j = prod of x_k, k <= j. Where no zero precedes, grad_i = sum_{j >= i} ct_j y_j / x_i. At the first zero
+ * the products are taken with a one in its place; behind it every product is zero. */
+static MsStatus vjp_cumprod(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *y = c->out[0], *g = c->ct[0];
+    int64_t axis = c->attr[0].i;
+    bool rev = c->attr[1].i, excl = c->attr[2].i;
+    MsTensor *zero = ms__zeros_like(x), *is_zero = ms_eq(x, zero);
+    MsTensor *seen = ms_cumsum(ms_cast(is_zero, MS_INT64), axis, rev, false);
+    MsTensor *none = ms_full_int((MsInts){0, NULL}, 0, MS_INT64),
+             *one = ms_full_int((MsInts){0, NULL}, 1, MS_INT64);
+    MsTensor *before = ms_eq(seen, none), *first = ms_logical_and(is_zero, ms_eq(seen, one));
+    MsTensor *unit = ms_full(ms__shape_of(x), 1, (MsDtype)x->dtype);
+    MsTensor *plain = ms_div(ms_cumsum(ms_mul(g, y), axis, !rev, excl), ms_where(is_zero, unit, x));
+    MsTensor *others = ms_cumprod(ms_where(first, unit, x), axis, rev, excl);
+    MsTensor *at_zero = ms_cumsum(ms_mul(g, others), axis, !rev, excl);
+    c->grad[0] = ms_where(before, plain, ms_where(first, at_zero, zero));
+    return MS_OK;
+}
+
 static MsStatus batch_cumprod(MsBatch *c)
 {
     int axis = 0;
@@ -70,7 +90,7 @@ static MsStatus batch_cumprod(MsBatch *c)
 }
 
 MS_OP(cumprod, .sig = "cumprod(x: num, *, axis: int, reverse: bool, exclusive: bool) -> x",
-      .infer = infer_cum, .batch = batch_cumprod,
+      .infer = infer_cum, .vjp = vjp_cumprod, .batch = batch_cumprod,
       .sample =
           "f32[3,4] axis=1; f32[3,4] axis=0 reverse; f32[5] axis=0 exclusive; f32[0,2] axis=0; f32[] axis=0");
 

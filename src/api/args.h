@@ -1,0 +1,36 @@
+/* args.h - helpers that rows about shapes and indices share. All pass a NULL tensor on. */
+#ifndef MS_API_ARGS_H
+#define MS_API_ARGS_H
+#include "api/api.h"
+
+/* `*size: any` as integers: f(2, 3), f((2, 3)) and f([2, 3]) alike; n = -2 and an error for anything else. */
+MsInts ms__arg_var(const char *op, const MsArg *a, int64_t *buf);
+/* The items of a list argument, or the one argument itself. */
+const MsArg *ms__arg_items(const MsArg *a, int *n);
+/* axis in [-ndim, ndim) to [0, ndim); VALUE otherwise. */
+MsStatus ms__api_axis(const char *op, int64_t axis, int ndim, int *out);
+
+/* Reshape with one -1 allowed. */
+MsTensor *ms__reshaped(MsTensor *t, MsInts shape);
+MsTensor *ms__unsqueezed(MsTensor *t, int axis);
+/* t without `axis`, which has size 1. */
+MsTensor *ms__dropped(MsTensor *t, int axis);
+MsTensor *ms__cast_to(MsTensor *t, MsDtype dtype);
+/* t[begin : begin + n] and t[i] along an axis. */
+MsTensor *ms__narrowed(MsTensor *t, int axis, int64_t begin, int64_t n);
+MsTensor *ms__picked(MsTensor *t, int axis, int64_t i);
+MsTensor *ms__stacked(int n, MsTensor *const *t, int axis);
+/* A scalar of this dtype from a number; NULL and TYPE for anything else. */
+MsTensor *ms__number(const char *op, const MsArg *a, MsDtype dtype);
+/* Tensor, number or (nested) list as a tensor; dtype MS_DTYPE_NONE: int64, float32 or bool by the content. */
+MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype);
+/* Brings n tensors to their common dtype. */
+MsStatus ms__common_dtype(const char *op, int n, MsTensor *const *t, MsTensor **out);
+
+/* Inside a row: argument k as `name`, integers; returns when it is none. */
+#define VAR(op, k, buf, name)                                                                                \
+    int64_t buf[MS_MAX_DIM];                                                                                 \
+    MsInts name = ms__arg_var(op, ARG(k), buf);                                                              \
+    if (name.n == -2) return ms_error()->code
+
+#endif
