@@ -1,128 +1,314 @@
-/* math32.h - float32 functions. */
+/* math32.h - float32 functions, computed in float64 and rounded once: below 1 ulp without tables, compensated sums or
+ * special paths, and the same to the last bit with every instruction set but for rare double roundings. Eight lanes
+ * instead of sixteen are enough where memory is the limit. All are free of branches, so that loops over them become
+ * vector code. Polynomials interpolate at Chebyshev nodes with relative errors near 1e-12 (made for this file).
+ * Refused: float32 arithmetic throughout; twice the lanes, but every function needs its own compensation. */
 #ifndef MS_CPU_ISA_MATH32_H
 #define MS_CPU_ISA_MATH32_H
-LANE float f32_exp(float x)
+
+#ifdef __FMA__
+#define MULADD(a, b, c) __builtin_fma(a, b, c)
+#else
+#define MULADD(a, b, c) ((a) * (b) + (c))
+#endif
+
+LANE double double_of(uint64_t u)
 {
-    return expf(x);
+    double d;
+    memcpy(&d, &u, sizeof d);
+    return d;
 }
-LANE float f32_expm1(float x)
+LANE uint64_t bits64_of(double d)
 {
-    return expm1f(x);
+    uint64_t u;
+    memcpy(&u, &d, sizeof u);
+    return u;
 }
-LANE float f32_log(float x)
+LANE double wide_sign(double magnitude, double sign)
 {
-    return logf(x);
+    return double_of((bits64_of(magnitude) & ~((uint64_t)1 << 63)) | (bits64_of(sign) & (uint64_t)1 << 63));
 }
-LANE float f32_log1p(float x)
+LANE float signed_like(float magnitude, float sign) { return copysignf(magnitude, sign); }
+
+/* ---- exponential: x = n ln 2 + r ---- */
+
+#define ROUNDER 0x1.8p52 /* x + ROUNDER holds the rounded x in its low bits */
+
+/* exp(x) - 1 (and exp(x) through `scale` and p): results beyond float32 are only right after rounding to it. */
+LANE double wide_expm1(double x)
 {
-    return log1pf(x);
+    x = x > 130 ? 130 : x;
+    x = x < -150 ? -150 : x;
+    double t = MULADD(x, 1.4426950408889634, ROUNDER), n = t - ROUNDER;
+    double r = MULADD(n, -0x1.62e42fefa39efp-1, x), scale = double_of((bits64_of(t) + 1023) << 52);
+    double q = MULADD(2.7617576848354131e-06, r, 2.4867883453521802e-05);
+    q = MULADD(q, r, 0.00019841224581544105);
+    q = MULADD(q, r, 0.001388883909064138);
+    q = MULADD(q, r, 0.0083333333442095064);
+    q = MULADD(q, r, 0.041666666786337556);
+    q = MULADD(q, r, 0.16666666666662583);
+    q = MULADD(q, r, 0.49999999999955069);
+    return MULADD(scale, MULADD(r * r, q, r), scale - 1);
 }
-LANE float f32_sin(float x)
+LANE double wide_exp(double x)
 {
-    return sinf(x);
+    x = x > 130 ? 130 : x;
+    x = x < -150 ? -150 : x;
+    double t = MULADD(x, 1.4426950408889634, ROUNDER), n = t - ROUNDER;
+    double r = MULADD(n, -0x1.62e42fefa39efp-1, x), scale = double_of((bits64_of(t) + 1023) << 52);
+    double q = MULADD(2.7617576848354131e-06, r, 2.4867883453521802e-05);
+    q = MULADD(q, r, 0.00019841224581544105);
+    q = MULADD(q, r, 0.001388883909064138);
+    q = MULADD(q, r, 0.0083333333442095064);
+    q = MULADD(q, r, 0.041666666786337556);
+    q = MULADD(q, r, 0.16666666666662583);
+    q = MULADD(q, r, 0.49999999999955069);
+    return scale * (1 + MULADD(r * r, q, r));
 }
-LANE float f32_cos(float x)
-{
-    return cosf(x);
-}
-LANE float f32_tan(float x)
-{
-    return tanf(x);
-}
-LANE float f32_asin(float x)
-{
-    return asinf(x);
-}
-LANE float f32_acos(float x)
-{
-    return acosf(x);
-}
-LANE float f32_atan(float x)
-{
-    return atanf(x);
-}
+LANE float f32_exp(float x) { return (float)wide_exp((double)x); }
+LANE float f32_expm1(float x) { return x == 0 ? x : (float)wide_expm1((double)x); }
 LANE float f32_sinh(float x)
 {
-    return sinhf(x);
+    double e = wide_expm1(fabs((double)x));
+    return signed_like((float)(0.5 * (e + e / (e + 1))), x);
 }
 LANE float f32_cosh(float x)
 {
-    return coshf(x);
+    double e = wide_exp(fabs((double)x));
+    return (float)(0.5 * (e + 1 / e));
 }
 LANE float f32_tanh(float x)
 {
-    return tanhf(x);
+    double e = wide_expm1(2 * fabs((double)x));
+    return signed_like((float)(e / (e + 2)), x);
+}
+LANE double wide_sigmoid(double x) { return 1 / (1 + wide_exp(-x)); }
+LANE float f32_sigmoid(float x) { return (float)wide_sigmoid((double)x); }
+LANE float f32_silu_slope(float x)
+{
+    double s = wide_sigmoid((double)x);
+    return (float)(s + (double)x * s * (1 - s));
+}
+LANE float f32_gelu_tanh(float xf)
+{
+    double x = (double)xf;
+    return (float)(x * wide_sigmoid(1.5957691216057307117 * (x + 0.044715 * x * x * x)));
+}
+LANE float f32_gelu_tanh_slope(float xf)
+{
+    double x = (double)xf, s = wide_sigmoid(1.5957691216057307117 * (x + 0.044715 * x * x * x));
+    return (float)(s + x * s * (1 - s) * 1.5957691216057307117 * (1 + 3 * 0.044715 * x * x));
+}
+
+/* ---- logarithm: x = 2^k m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh((m - 1) / (m + 1)) ---- */
+
+LANE double wide_log(double x)
+{
+    const uint64_t half = 0x3fe6a09e667f3bcd; /* sqrt(1/2) */
+    uint64_t u = bits64_of(x), k = (u - half + ((uint64_t)1023 << 52)) >> 52;
+    double n = double_of(k | 0x4330000000000000) - (0x1p52 + 1023); /* k as a double, without a conversion */
+    double f = double_of(u - ((k - 1023) << 52)) - 1, s = f / (f + 2), z = s * s;
+    double q = MULADD(0.096815934661015263, z, 0.11095686690470949);
+    q = MULADD(q, z, 0.14285877484175205);
+    q = MULADD(q, z, 0.19999999397609577);
+    q = MULADD(q, z, 0.33333333333688325);
+    double y = MULADD(n, 0x1.62e42fefa39efp-1, 2 * MULADD(s * z, q, s));
+    double special = x == 0 ? -(double)INFINITY : x < 0 ? (double)NAN : x;
+    return x > 0 && x < (double)INFINITY ? y : special;
+}
+/* log(1 + x); what the sum loses is added for small x. */
+LANE double wide_log1p(double x)
+{
+    double u = 1 + x, lost = fabs(x) < 1 ? x - (u - 1) : 0;
+    return wide_log(u) + lost;
+}
+LANE float f32_log(float x) { return (float)wide_log((double)x); }
+LANE float f32_log1p(float x) { return x == 0 ? x : (float)wide_log1p((double)x); }
+LANE float f32_softplus(float x) { return (float)((x > 0 ? (double)x : (double)x * 0) + wide_log1p(wide_exp(-fabs((double)x)))); }
+LANE float f32_log_sigmoid(float x)
+{
+    return (float)((x < 0 ? (double)x : (double)x * 0) - wide_log1p(wide_exp(-fabs((double)x))));
 }
 LANE float f32_asinh(float x)
 {
-    return asinhf(x);
+    double a = fabs((double)x), aa = a * a;
+    return signed_like((float)wide_log1p(a + aa / (1 + sqrt(1 + aa))), x);
 }
 LANE float f32_acosh(float x)
 {
-    return acoshf(x);
+    double t = (double)x - 1;
+    double y = wide_log1p(t + sqrt(t * (t + 2)));
+    return x < 1 ? NAN : (float)y;
 }
 LANE float f32_atanh(float x)
 {
-    return atanhf(x);
+    double a = fabs((double)x);
+    return signed_like((float)(0.5 * wide_log1p(2 * a / (1 - a))), x);
 }
-LANE float f32_erf(float x)
-{
-    return erff(x);
-}
-LANE float f32_erfc(float x)
-{
-    return erfcf(x);
-}
+
+/* IEEE 754 pow, from |a|^b = exp(b log |a|); the special values by selection. */
 LANE float f32_pow(float a, float b)
 {
-    return powf(a, b);
+    double l = wide_log(fabs((double)a)), bd = (double)b;
+    double y = wide_exp(l == 0 && b == b ? 0 : bd * l);
+    double limited = fabs(bd) < 0x1p31 ? bd : 0, t = limited * 0.5; /* beyond 2^24 every float is even */
+    bool whole = (limited + ROUNDER) - ROUNDER == limited, odd = whole && (t + ROUNDER) - ROUNDER != t;
+    uint32_t negative = bits_of(a) >> 31;
+    y = negative && odd ? -y : y;
+    y = a < 0 && a > -INFINITY && !whole ? (double)NAN : y;
+    return a == 1 || b == 0 ? 1 : (float)y;
 }
-LANE float f32_atan2(float a, float b)
+
+/* ---- trigonometry: x = n pi/2 + r ---- */
+
+#ifdef __FMA__
+#define MS_TRIG_LIMIT 0x1p45f /* where the reduction by two products still holds; see guarded loops in float.c */
+LANE double quarter(double x, uint64_t *n)
 {
-    return atan2f(a, b);
+    double t = __builtin_fma(x, 0.63661977236758134308, ROUNDER), k = t - ROUNDER;
+    *n = bits64_of(t);
+    double r = __builtin_fma(k, -0x1.921fb54442d18p+0, x);
+    return __builtin_fma(k, -0x1.1a62633145c07p-54, r);
 }
-LANE float f32_sigmoid(float x)
+LANE double sin_of(double r)
 {
-    return (float)f64_sigmoid((double)x);
+    double z = r * r, q = MULADD(-2.4728942880005201e-08, z, 2.7555033365143582e-06);
+    q = MULADD(q, z, -0.00019841263234535853);
+    q = MULADD(q, z, 0.0083333333266467288);
+    q = MULADD(q, z, -0.16666666666655836);
+    return MULADD(r * z, q, r);
 }
-LANE float f32_erfinv(float x)
+LANE double cos_of(double r)
 {
-    return (float)f64_erfinv((double)x);
+    double z = r * r, q = MULADD(2.0599774730288689e-09, z, -2.7554800391543415e-07);
+    q = MULADD(q, z, 2.4801576732650219e-05);
+    q = MULADD(q, z, -0.0013888888868834506);
+    q = MULADD(q, z, 0.041666666666527463);
+    q = MULADD(q, z, -0.49999999999999845);
+    return MULADD(z, q, 1);
 }
-LANE float f32_lgamma(float x)
+LANE float f32_sin(float x)
 {
-    return (float)f64_lgamma((double)x);
+    uint64_t n;
+    double r = quarter((double)x, &n), y = n & 1 ? cos_of(r) : sin_of(r);
+    return x == 0 ? x : (float)double_of(bits64_of(y) ^ (n & 2) << 62);
 }
-LANE float f32_digamma(float x)
+LANE float f32_cos(float x)
 {
-    return (float)f64_digamma((double)x);
+    uint64_t n;
+    double r = quarter((double)x, &n), y = n & 1 ? sin_of(r) : cos_of(r);
+    return (float)double_of(bits64_of(y) ^ ((n + 1) & 2) << 62);
 }
-LANE float f32_log_sigmoid(float x)
+LANE float f32_tan(float x)
 {
-    return (float)f64_log_sigmoid((double)x);
+    uint64_t n;
+    double r = quarter((double)x, &n), s = sin_of(r), c = cos_of(r);
+    double y = n & 1 ? -c / s : s / c;
+    return x == 0 ? x : (float)y;
 }
-LANE float f32_softplus(float x)
+#else /* without a fused product the reduction needs more parts than libm's calls cost */
+LANE float f32_sin(float x) { return sinf(x); }
+LANE float f32_cos(float x) { return cosf(x); }
+LANE float f32_tan(float x) { return tanf(x); }
+#endif
+
+/* atan(num / den) for num, den >= 0, not both 0 or infinite: by the angle pi/4 where the quotient is near 1, by the
+ * complement where it is large. */
+LANE double wide_atan(double num, double den)
 {
-    return (float)f64_softplus((double)x);
+    bool large = num > den * 2.414213562373095, middle = num > den * 0.41421356237309503;
+    double a = large ? -den : middle ? num - den : num, b = large ? num : middle ? num + den : den;
+    double base = large ? M_PI / 2 : middle ? M_PI / 4 : 0, t = a / b, z = t * t;
+    double q = MULADD(0.032956046159592342, z, -0.060272655653728142);
+    q = MULADD(q, z, 0.076047908930459138);
+    q = MULADD(q, z, -0.090841009100614101);
+    q = MULADD(q, z, 0.11110819662708145);
+    q = MULADD(q, z, -0.14285708108961764);
+    q = MULADD(q, z, 0.19999999949841366);
+    q = MULADD(q, z, -0.3333333333326618);
+    return base + MULADD(t * z, q, t);
 }
-LANE float f32_gelu(float x)
+LANE float f32_atan(float x) { return signed_like((float)wide_atan(fabs((double)x), 1), x); }
+LANE float f32_asin(float x)
 {
-    return (float)f64_gelu((double)x);
+    double a = fabs((double)x);
+    return signed_like((float)wide_atan(a, sqrt((1 - a) * (1 + a))), x);
 }
-LANE float f32_gelu_slope(float x)
+LANE float f32_acos(float x)
 {
-    return (float)f64_gelu_slope((double)x);
+    double a = (double)x;
+    return (float)(2 * wide_atan(sqrt(1 - a), sqrt(1 + a)));
 }
-LANE float f32_gelu_tanh(float x)
+LANE float f32_atan2(float y, float x)
 {
-    return (float)f64_gelu_tanh((double)x);
+    double a = fabs((double)y), b = fabs((double)x);
+    bool same = a == b; /* both 0, both infinite: the quotient is 1, or the angle 0 */
+    double t = wide_atan(same ? (a == 0 ? 0 : 1) : a, same ? 1 : b);
+    t = bits_of(x) >> 31 ? M_PI - t : t;
+    return signed_like((float)t, y);
 }
-LANE float f32_gelu_tanh_slope(float x)
+
+/* ---- error function: a polynomial below 1, exp(-a^2) times one in (a - 5/2) / (a + 5/2) above ---- */
+
+LANE double erf_small(double x, double xx)
 {
-    return (float)f64_gelu_tanh_slope((double)x);
+    double q = MULADD(1.05893806410702e-06, xx, -1.3909340021872547e-05);
+    q = MULADD(q, xx, 0.0001195656256820697);
+    q = MULADD(q, xx, -0.00085426379970871967);
+    q = MULADD(q, xx, 0.0052237834771892465);
+    q = MULADD(q, xx, -0.026866133235095593);
+    q = MULADD(q, xx, 0.11283791308604582);
+    q = MULADD(q, xx, -0.37612638889635308);
+    q = MULADD(q, xx, 1.1283791670946768);
+    return x * q;
 }
-LANE float f32_silu_slope(float x)
+/* erfc(a) for a >= 1, given e = exp(-a^2) */
+LANE double erfc_large(double a, double e)
 {
-    return (float)f64_silu_slope((double)x);
+    a = a > 11 ? 11 : a;
+    double t = (a - 2.5) / (a + 2.5);
+    double q = MULADD(-0.00013507825689455243, t, 0.00021615357270288253);
+    q = MULADD(q, t, 0.00088062385157579336);
+    q = MULADD(q, t, -0.0026409777865265666);
+    q = MULADD(q, t, -0.0039944561281304285);
+    q = MULADD(q, t, 0.039922496952270091);
+    q = MULADD(q, t, -0.12503301041166415);
+    q = MULADD(q, t, 0.2517131925991114);
+    q = MULADD(q, t, -0.37173673457446144);
+    q = MULADD(q, t, 0.21080636407221739);
+    return e * q;
 }
+/* erfc(x) of a double and e = exp(-x^2) */
+LANE double wide_erfc(double x, double e)
+{
+    double a = fabs(x), large = erfc_large(a, e);
+    return a < 1 ? 1 - erf_small(x, x * x) : x < 0 ? 2 - large : large;
+}
+LANE float f32_erf(float xf)
+{
+    double x = (double)xf, a = fabs(x), xx = x * x, large = 1 - erfc_large(a, wide_exp(-xx));
+    return a < 1 ? (float)erf_small(x, xx) : signed_like((float)large, xf);
+}
+LANE float f32_erfc(float xf)
+{
+    double x = (double)xf;
+    return (float)wide_erfc(x, wide_exp(-x * x));
+}
+LANE float f32_gelu(float xf)
+{
+    double x = (double)xf, u = x * -0.70710678118654752440;
+    return (float)(0.5 * x * wide_erfc(u, wide_exp(-u * u)));
+}
+LANE float f32_gelu_slope(float xf)
+{
+    double x = (double)xf, u = x * -0.70710678118654752440, e = wide_exp(-u * u);
+    return (float)MULADD(x * 0.39894228040143267794, e, 0.5 * wide_erfc(u, e));
+}
+
+/* ---- rarely used: by libm ---- */
+
+LANE float f32_erfinv(float x) { return (float)f64_erfinv((double)x); }
+LANE float f32_lgamma(float x) { return (float)f64_lgamma((double)x); }
+LANE float f32_digamma(float x) { return (float)f64_digamma((double)x); }
+
 #endif

@@ -18,6 +18,18 @@
     _Generic((x), float : f32, double : f64, float _Complex : c64, double _Complex : c128)(x)
 #define OVER_REAL(x, f32, f64) _Generic((x), float : f32, double : f64)(x)
 
+LANE float float_of(uint32_t u)
+{
+    float f;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+LANE uint32_t bits_of(float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
 #include "cpu/isa/math64.h"
 
 #include "cpu/isa/math32.h"
@@ -430,18 +442,6 @@ LANE float f64_to_odd(double x)
 
 /* ---- half precision, round to nearest even; NaN stays NaN and keeps its sign ---- */
 
-LANE float float_of(uint32_t u)
-{
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-LANE uint32_t bits_of(float f)
-{
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
 LANE float half_to_float(uint16_t h)
 {
     uint32_t m = h & 0x7fffu, sign = (uint32_t)(h & 0x8000u) << 16;
