@@ -6,6 +6,7 @@
  * that a result does not depend on the thread count. */
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/copy.h"
 #include "cpu/elementwise.h"
 
 #include <stdlib.h>
@@ -387,6 +388,7 @@ static MsStatus run_sum_to(MsCall *c)
         view.strides[d] = d < lead ? 0 : y->strides[d - lead];
         if (view.shape[d] != x->shape[d]) mask |= 1u << d;
     }
+    if (mask == 0) return ms__copy(&view, x); /* no sum: -0 stays -0 */
     return reduce(x, mask, &view, MS_FOLD_SUM, -1);
 }
 MS_KERNEL(sum_to, 0, loop, NULL, run_sum_to);

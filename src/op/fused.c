@@ -45,21 +45,29 @@ static bool parse_attr(const char **at, const MsSig *s, MsAttr *a)
 {
     if (**at != '(') return true;
     if (s->n_attr != 1) return false;
-    const char *end = strchr(++*at, ')');
-    if (!end) return false;
+    (*at)++;
     a->kind = s->attr[0].kind;
-    size_t n = (size_t)(end - *at);
-    if (a->kind == MS_ATTR_DTYPE) {
+    const char *end = strchr(*at, ')');
+    if (a->kind == MS_ATTR_DTYPE && end) {
+        size_t n = (size_t)(end - *at);
         a->i = MS_DTYPE_NONE;
         for (int d = 0; d < MS_DTYPE_COUNT; d++)
             if (strlen(ms_dtype_name((MsDtype)d)) == n && strncmp(ms_dtype_name((MsDtype)d), *at, n) == 0)
                 a->i = d;
         if (a->i == MS_DTYPE_NONE) return false;
+    } else if (a->kind == MS_ATTR_FLOAT && strncmp(*at, "nan(", 4) == 0) { /* nan(0x...): its bits */
+        char *after;
+        uint64_t bits = strtoull(*at + 4, &after, 16);
+        memcpy(&a->f, &bits, sizeof bits);
+        end = *after == ')' ? after + 1 : after;
     } else if (a->kind == MS_ATTR_FLOAT) {
-        a->f = strtod(*at, NULL);
+        char *after;
+        a->f = strtod(*at, &after);
+        end = after;
     } else {
         return false;
     }
+    if (*end != ')') return false;
     *at = end + 1;
     return true;
 }

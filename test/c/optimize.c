@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define N_IN 5
-#define N_GRAPH 150
+#define N_GRAPH 600
 #define MAX_NODE 40
 
 static int n_pass, n_fail;
