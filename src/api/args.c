@@ -1,6 +1,8 @@
 /* args.c - arguments of rows as integers and tensors, and the small steps that rows are made of. */
 #include "api/args.h"
 
+#include "op/random.h"
+
 #include "core/mem.h"
 
 #include <stdlib.h>
@@ -173,4 +175,16 @@ MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype)
     if (ok && ms__common_dtype(op, a->n, item, item) == MS_OK) y = ms__stacked(a->n, item, 0);
     free(item);
     return y;
+}
+
+MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator)
+{
+    if (seed && seed->kind == MS_ARG_INT) {
+        int64_t two = 2, value[2] = {seed->i, 0};
+        return ms_tensor_from(MS_INT64, 1, &two, value);
+    }
+    if (generator && generator->kind == MS_ARG_TENSOR) return ms__rng_next(generator->t);
+    if (generator && generator->kind != MS_ARG_NONE)
+        return MS_FAIL_NULL(MS_ERROR_TYPE, "The generator must be a Generator or None.");
+    return ms__rng_next(ms_random_state());
 }

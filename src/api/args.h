@@ -27,6 +27,9 @@ MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype);
 /* Brings n tensors to their common dtype. */
 MsStatus ms__common_dtype(const char *op, int n, MsTensor *const *t, MsTensor **out);
 
+/* The state for one draw: a seed's, the generator's, or the default generator's; both may be NULL or None. */
+MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator);
+
 /* Inside a row: argument k as `name`, integers; returns when it is none. */
 #define VAR(op, k, buf, name)                                                                                \
     int64_t buf[MS_MAX_DIM];                                                                                 \

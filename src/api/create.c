@@ -2,9 +2,11 @@
  * the default generator's state, which they read and advance as any tensor, so that staged functions thread
  * it; with `seed` they draw from a stream of their own. */
 #include "api/api.h"
+#include "api/args.h"
 #include "op/random.h"
 
 #include <math.h>
+#include <string.h>
 
 static MsInts shape_of(const MsTensor *x)
 {
@@ -99,12 +101,16 @@ static MsTensor *eye(int64_t n, int64_t m, MsDtype d)
 
 /* ---- random ---- */
 
-/* The state to draw from: the default generator's, or of its own for a seed (argument k). */
-static MsTensor *source(MsApiCall *c, int k)
+/* The state to draw from; arguments of seed and generator, -1 = the row has none. */
+static MsTensor *source(MsApiCall *c, int seed, int generator)
 {
-    if (k < 0 || !GIVEN(k)) return ms__rng_next(ms_random_state());
-    int64_t two = 2, state[2] = {I(k), 0};
-    return ms_tensor_from(MS_INT64, 1, &two, state);
+    return ms__arg_state(seed < 0 ? NULL : ARG(seed), generator < 0 ? NULL : ARG(generator));
+}
+
+static MsStatus check_device(MsApiCall *c, int k)
+{
+    if (!GIVEN(k) || strcmp(ARG(k)->s, "CPU") == 0) return MS_OK;
+    return MS_FAIL(MS_ERROR_RUNTIME, "The device '%s' is not there; only 'CPU' is.", ARG(k)->s);
 }
 
 static MsDtype float_dtype(MsApiCall *c, int k)
@@ -126,7 +132,8 @@ static MsStatus between(MsApiCall *c, int a, int b, int seed, MsDtype d, bool no
 {
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *p = ms__arg_tensor(ARG(a), NULL), *q = ms__arg_tensor(ARG(b), NULL), *state = source(c, seed);
+    MsTensor *p = ms__arg_tensor(ARG(a), NULL), *q = ms__arg_tensor(ARG(b), NULL),
+             *state = source(c, seed, -1);
     if (s.n == -2 || !p || !q || !state) return ms_error()->code;
     MsTensor *x = normal ? ms_rng_normal(state, s, d) : ms_rng_uniform(state, s, d);
     p = ms_cast(p, d);
@@ -134,7 +141,8 @@ static MsStatus between(MsApiCall *c, int a, int b, int seed, MsDtype d, bool no
     return R(normal ? affine(x, q, p) : affine(x, ms_sub(q, p), p));
 }
 
-static MsStatus integers(MsApiCall *c, int64_t low, int64_t high, int size, int seed, MsDtype d)
+static MsStatus integers(MsApiCall *c, int64_t low, int64_t high, int size, int seed, int generator,
+                         MsDtype d)
 {
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, size, buf);
@@ -142,7 +150,7 @@ static MsStatus integers(MsApiCall *c, int64_t low, int64_t high, int size, int 
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'randint', 'low' must be less than 'high', but got %lld and %lld.",
                        (long long)low, (long long)high);
-    MsTensor *state = s.n == -2 ? NULL : source(c, seed);
+    MsTensor *state = s.n == -2 ? NULL : source(c, seed, generator);
     return R(state ? ms_rng_int(state, low, high, s, d == MS_DTYPE_NONE ? MS_INT64 : d) : NULL);
 }
 
@@ -159,12 +167,12 @@ static MsStatus drop(MsApiCall *c, int seed)
     if (!(p >= 0 && p <= 1))
         return MS_FAIL(MS_ERROR_VALUE, "For 'dropout', 'p' must be in [0, 1], but got %g.", p);
     if (!I(2) || p == 0) return R(T(0));
-    return R(dropout(T(0), p, source(c, seed)));
+    return R(dropout(T(0), p, source(c, seed, -1)));
 }
 
-static MsStatus bernoulli(MsApiCall *c, MsTensor *shape, MsTensor *p, int seed)
+static MsStatus bernoulli(MsApiCall *c, MsTensor *shape, MsTensor *p, int seed, int generator)
 {
-    MsTensor *state = source(c, seed);
+    MsTensor *state = source(c, seed, generator);
     if (!state || !p) return ms_error()->code;
     MsTensor *u = ms_rng_uniform(state, shape_of(shape), MS_FLOAT32);
     return R(ms_cast(ms_lt(u, ms_cast(p, MS_FLOAT32)), ms_tensor_dtype(shape)));
@@ -266,23 +274,24 @@ MS_API(create_16_rand, "ops.rand", "(*size: any, dtype: dtype = None, seed: int 
 {
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *state = s.n == -2 ? NULL : source(c, 2);
+    MsTensor *state = s.n == -2 ? NULL : source(c, 2, -1);
     return R(state ? ms_rng_uniform(state, s, float_dtype(c, 1)) : NULL);
 }
 
 MS_API(create_17_rand, "mint.rand",
-       "(*size: any, generator: None = None, dtype: dtype = None, device: str = None) -> Tensor")
+       "(*size: any, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
+    MS_TRY(check_device(c, 3));
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *state = s.n == -2 ? NULL : source(c, -1);
+    MsTensor *state = s.n == -2 ? NULL : source(c, -1, 1);
     return R(state ? ms_rng_uniform(state, s, float_dtype(c, 2)) : NULL);
 }
 
 MS_API(create_18_rand_like, "ops.rand_like",
        "(input: Tensor, seed: int = None, *, dtype: dtype = None) -> Tensor")
 {
-    MsTensor *state = source(c, 1);
+    MsTensor *state = source(c, 1, -1);
     return R(state ? ms_rng_uniform(state, shape_of(T(0)), GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0)))
                    : NULL);
 }
@@ -290,7 +299,8 @@ MS_API(create_18_rand_like, "ops.rand_like",
 MS_API(create_19_rand_like, "mint.rand_like",
        "(input: Tensor, *, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MsTensor *state = source(c, -1);
+    MS_TRY(check_device(c, 2));
+    MsTensor *state = source(c, -1, -1);
     return R(state ? ms_rng_uniform(state, shape_of(T(0)), GIVEN(1) ? DTYPE(1) : ms_tensor_dtype(T(0)))
                    : NULL);
 }
@@ -299,23 +309,24 @@ MS_API(create_20_randn, "ops.randn", "(*size: any, dtype: dtype = None, seed: in
 {
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *state = s.n == -2 ? NULL : source(c, 2);
+    MsTensor *state = s.n == -2 ? NULL : source(c, 2, -1);
     return R(state ? ms_rng_normal(state, s, float_dtype(c, 1)) : NULL);
 }
 
 MS_API(create_21_randn, "mint.randn",
-       "(*size: any, generator: None = None, dtype: dtype = None, device: str = None) -> Tensor")
+       "(*size: any, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
+    MS_TRY(check_device(c, 3));
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *state = s.n == -2 ? NULL : source(c, -1);
+    MsTensor *state = s.n == -2 ? NULL : source(c, -1, 1);
     return R(state ? ms_rng_normal(state, s, float_dtype(c, 2)) : NULL);
 }
 
 MS_API(create_22_randn_like, "ops.randn_like",
        "(input: Tensor, seed: int = None, *, dtype: dtype = None) -> Tensor")
 {
-    MsTensor *state = source(c, 1);
+    MsTensor *state = source(c, 1, -1);
     return R(state ? ms_rng_normal(state, shape_of(T(0)), GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0)))
                    : NULL);
 }
@@ -323,7 +334,8 @@ MS_API(create_22_randn_like, "ops.randn_like",
 MS_API(create_23_randn_like, "mint.randn_like",
        "(input: Tensor, *, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MsTensor *state = source(c, -1);
+    MS_TRY(check_device(c, 2));
+    MsTensor *state = source(c, -1, -1);
     return R(state ? ms_rng_normal(state, shape_of(T(0)), GIVEN(1) ? DTYPE(1) : ms_tensor_dtype(T(0)))
                    : NULL);
 }
@@ -331,21 +343,22 @@ MS_API(create_23_randn_like, "mint.randn_like",
 MS_API(create_24_randint, "ops.randint",
        "(low: int, high: int, size: ints, seed: int = None, *, dtype: dtype = None) -> Tensor")
 {
-    return integers(c, I(0), I(1), 2, 3, DTYPE(4));
+    return integers(c, I(0), I(1), 2, 3, -1, DTYPE(4));
 }
 
 MS_API(create_25_randint, "mint.randint",
-       "(low: int, high: int, size: ints, *, generator: None = None, dtype: dtype = None, device: str = "
+       "(low: int, high: int, size: ints, *, generator: any = None, dtype: dtype = None, device: str = "
        "None) -> Tensor")
 {
-    return integers(c, I(0), I(1), 2, -1, DTYPE(4));
+    MS_TRY(check_device(c, 5));
+    return integers(c, I(0), I(1), 2, -1, 3, DTYPE(4));
 }
 
-MS_API(
-    create_26_randint, "mint.randint",
-    "(high: int, size: ints, *, generator: None = None, dtype: dtype = None, device: str = None) -> Tensor")
+MS_API(create_26_randint, "mint.randint",
+       "(high: int, size: ints, *, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    return integers(c, 0, I(0), 1, -1, DTYPE(3));
+    MS_TRY(check_device(c, 4));
+    return integers(c, 0, I(0), 1, -1, 2, DTYPE(3));
 }
 
 MS_API(create_27_randperm, "ops.randperm",
@@ -360,12 +373,12 @@ MS_API(create_27_randperm, "ops.randperm",
 }
 
 MS_API(create_28_randperm, "mint.randperm",
-       "(n: int, *, generator: None = None, dtype: dtype = int64) -> Tensor")
+       "(n: int, *, generator: any = None, dtype: dtype = int64) -> Tensor")
 {
     if (I(0) < 0)
         return MS_FAIL(MS_ERROR_VALUE, "For 'randperm', 'n' must not be negative, but got %lld.",
                        (long long)I(0));
-    MsTensor *x = ms_rng_perm(source(c, -1), I(0));
+    MsTensor *x = ms_rng_perm(source(c, -1, 1), I(0));
     return R(x ? ms_cast(x, GIVEN(2) ? DTYPE(2) : MS_INT64) : NULL);
 }
 
@@ -386,7 +399,7 @@ MS_API(create_31_standard_normal, "ops.standard_normal", "(shape: ints, seed: in
 {
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
-    MsTensor *state = s.n == -2 ? NULL : source(c, 1);
+    MsTensor *state = s.n == -2 ? NULL : source(c, 1, -1);
     return R(state ? ms_rng_normal(state, s, MS_FLOAT32) : NULL);
 }
 
@@ -405,11 +418,11 @@ MS_API(create_33_dropout, "mint.nn.functional.dropout",
 MS_API(create_34_bernoulli, "ops.bernoulli",
        "(input: Tensor, p: Tensor|number = 0.5, seed: int = None) -> Tensor")
 {
-    return bernoulli(c, T(0), ms__arg_tensor(ARG(1), NULL), 2);
+    return bernoulli(c, T(0), ms__arg_tensor(ARG(1), NULL), 2, -1);
 }
 
 MS_API(create_35_bernoulli, "mint.bernoulli Tensor.bernoulli",
-       "(input: Tensor, *, generator: None = None) -> Tensor")
+       "(input: Tensor, *, generator: any = None) -> Tensor")
 {
-    return bernoulli(c, T(0), T(0), -1);
+    return bernoulli(c, T(0), T(0), -1, 1);
 }

@@ -7,19 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The state for one draw: seed and generator may be None. */
-static MsTensor *state_of(const MsArg *seed, const MsArg *generator)
-{
-    if (seed && seed->kind == MS_ARG_INT) {
-        int64_t two = 2, value[2] = {seed->i, 0};
-        return ms_tensor_from(MS_INT64, 1, &two, value);
-    }
-    if (generator && generator->kind == MS_ARG_TENSOR) return ms__rng_next(generator->t);
-    if (generator && generator->kind != MS_ARG_NONE)
-        return MS_FAIL_NULL(MS_ERROR_TYPE, "The generator must be a Generator or None.");
-    return ms__rng_next(ms_random_state());
-}
-
 static MsDtype or_else(const MsArg *a, MsDtype dflt)
 {
     return a->kind == MS_ARG_NONE ? dflt : (MsDtype)a->i;
@@ -43,27 +30,27 @@ static MsTensor *whole_range(MsTensor *state, int64_t low, int64_t high, MsInts 
 MS_API(randint_like, "ops.randint_like",
        "(input: Tensor, low: int, high: int, seed: int? = None, *, dtype: dtype? = None) -> Tensor")
 {
-    return R(whole_range(state_of(ARG(3), NULL), I(1), I(2), shape_of(T(0)),
+    return R(whole_range(ms__arg_state(ARG(3), NULL), I(1), I(2), shape_of(T(0)),
                          or_else(ARG(4), ms_tensor_dtype(T(0)))));
 }
 MS_API(randint_like_mint, "mint.randint_like",
        "(input: Tensor, low: int, high: int, *, dtype: dtype? = None, device: any = None) -> Tensor")
 {
-    return R(whole_range(state_of(NULL, NULL), I(1), I(2), shape_of(T(0)),
+    return R(whole_range(ms__arg_state(NULL, NULL), I(1), I(2), shape_of(T(0)),
                          or_else(ARG(3), ms_tensor_dtype(T(0)))));
 }
 MS_API(randint_like_mint_high, "mint.randint_like",
        "(input: Tensor, high: int, *, dtype: dtype? = None, device: any = None) -> Tensor")
 {
-    return R(
-        whole_range(state_of(NULL, NULL), 0, I(1), shape_of(T(0)), or_else(ARG(2), ms_tensor_dtype(T(0)))));
+    return R(whole_range(ms__arg_state(NULL, NULL), 0, I(1), shape_of(T(0)),
+                         or_else(ARG(2), ms_tensor_dtype(T(0)))));
 }
 
 MS_API(shuffle, "ops.shuffle", "(x: Tensor, seed: int? = None) -> Tensor")
 {
     MsTensor *x = T(0);
     if (x->ndim == 0) return R(x);
-    MsTensor *s = state_of(ARG(1), NULL);
+    MsTensor *s = ms__arg_state(ARG(1), NULL);
     return R(s ? ms_gather(x, ms_rng_perm(s, x->shape[0]), 0) : NULL);
 }
 
@@ -108,14 +95,14 @@ MS_API(normal_mint, "mint.normal",
     int64_t full[MS_MAX_DIM];
     if (!mean || !std) return ms_error()->code;
     MS_TRY(full_shape("normal", shape, mean, std, full, &shape));
-    return R(ms_add(ms_mul(ms_rng_normal(state_of(NULL, ARG(3)), shape, MS_FLOAT32), std), mean));
+    return R(ms_add(ms_mul(ms_rng_normal(ms__arg_state(NULL, ARG(3)), shape, MS_FLOAT32), std), mean));
 }
 
 static MsTensor *laplace(MsInts shape, const MsArg *seed)
 {
     /* the inverse distribution at u in (-1/2, 1/2) */
-    MsTensor *u =
-        ms_sub(ms_rng_uniform(state_of(seed, NULL), shape, MS_FLOAT32), scalar(0.5 - 0x1p-25, MS_FLOAT32));
+    MsTensor *u = ms_sub(ms_rng_uniform(ms__arg_state(seed, NULL), shape, MS_FLOAT32),
+                         scalar(0.5 - 0x1p-25, MS_FLOAT32));
     return ms_neg(ms_mul(ms_sign(u), ms_log1p(ms_mul(ms_abs(u), scalar(-2, MS_FLOAT32)))));
 }
 MS_API(standard_laplace, "ops.standard_laplace", "(shape: any, seed: int? = None) -> Tensor")
@@ -156,7 +143,7 @@ static MsStatus check_probability(const char *op, MsTensor *p)
 MS_API(bernoulli_mint, "ops.bernoulli_ext", "(input: Tensor, *, generator: any = None) -> Tensor")
 {
     MS_TRY(check_probability("bernoulli", ms__cast_to(T(0), MS_FLOAT32)));
-    return R(bernoulli(T(0), shape_of(T(0)), ms_tensor_dtype(T(0)), state_of(NULL, ARG(1))));
+    return R(bernoulli(T(0), shape_of(T(0)), ms_tensor_dtype(T(0)), ms__arg_state(NULL, ARG(1))));
 }
 
 /* Distinct draws are the k largest of log p + Gumbel noise. */
@@ -189,12 +176,12 @@ static MsStatus multinomial(MsApiCall *c, MsTensor *p, int64_t k, bool replaceme
 MS_API(multinomial_ops, "ops.multinomial Tensor.multinomial",
        "(input: Tensor, num_samples: int, replacement: bool = True, seed: int? = None) -> Tensor")
 {
-    return multinomial(c, ms__cast_to(T(0), MS_FLOAT32), I(1), I(2), state_of(ARG(3), NULL), MS_INT32);
+    return multinomial(c, ms__cast_to(T(0), MS_FLOAT32), I(1), I(2), ms__arg_state(ARG(3), NULL), MS_INT32);
 }
 MS_API(multinomial_mint, "mint.multinomial",
        "(input: Tensor, num_samples: int, replacement: bool = False, *, generator: any = None) -> Tensor")
 {
-    return multinomial(c, ms__cast_to(T(0), MS_FLOAT32), I(1), I(2), state_of(NULL, ARG(3)), MS_INT64);
+    return multinomial(c, ms__cast_to(T(0), MS_FLOAT32), I(1), I(2), ms__arg_state(NULL, ARG(3)), MS_INT64);
 }
 MS_API(random_categorical, "ops.random_categorical Tensor.random_categorical",
        "(logits: Tensor, num_sample: int, seed: int = 0, dtype: dtype = mstype.int64) -> Tensor")
@@ -205,7 +192,7 @@ MS_API(random_categorical, "ops.random_categorical Tensor.random_categorical",
                        "For 'random_categorical', the logits must be 2-d, but got %d dimensions.",
                        logits->ndim);
     MsTensor *p = ms_softmax(ms__cast_to(logits, MS_FLOAT32), -1);
-    return multinomial(c, p, I(1), true, state_of(I(2) ? ARG(2) : NULL, NULL), (MsDtype)I(3));
+    return multinomial(c, p, I(1), true, ms__arg_state(I(2) ? ARG(2) : NULL, NULL), (MsDtype)I(3));
 }
 
 /* ---- in place ---- */
@@ -227,7 +214,7 @@ static MsDtype draw_dtype(MsTensor *t)
 static MsTensor *uniform_like(MsApiCall *c, double lo, double hi, const MsArg *generator)
 {
     MsDtype d = draw_dtype(T(0));
-    MsTensor *u = ms_rng_uniform(state_of(NULL, generator), shape_of(T(0)), d);
+    MsTensor *u = ms_rng_uniform(ms__arg_state(NULL, generator), shape_of(T(0)), d);
     return ms_add(ms_mul(u, scalar(hi - lo, d)), scalar(lo, d));
 }
 MS_API(uniform_method, "Tensor.uniform",
@@ -244,20 +231,20 @@ MS_API(normal_in, "Tensor.normal_ ops.normal_",
        "(input: Tensor, mean: number = 0, std: number = 1, *, generator: any = None) -> Tensor")
 {
     MsDtype d = draw_dtype(T(0));
-    MsTensor *z = ms_rng_normal(state_of(NULL, ARG(3)), shape_of(T(0)), d);
+    MsTensor *z = ms_rng_normal(ms__arg_state(NULL, ARG(3)), shape_of(T(0)), d);
     return into_self(c, ms_add(ms_mul(z, scalar(F(2), d)), scalar(F(1), d)));
 }
 MS_API(log_normal, "Tensor.log_normal", "(self: Tensor, mean: number = 1.0, std: number = 2.0) -> Tensor")
 {
     MsDtype d = draw_dtype(T(0));
-    MsTensor *z = ms_rng_normal(state_of(NULL, NULL), shape_of(T(0)), d);
+    MsTensor *z = ms_rng_normal(ms__arg_state(NULL, NULL), shape_of(T(0)), d);
     return R(ms_exp(ms_add(ms_mul(z, scalar(F(2), d)), scalar(F(1), d))));
 }
 MS_API(exponential_in, "Tensor.exponential_",
        "(self: Tensor, lambd: number = 1, *, generator: any = None) -> Tensor")
 {
     MsDtype d = draw_dtype(T(0));
-    MsTensor *u = ms_rng_uniform(state_of(NULL, ARG(2)), shape_of(T(0)), d);
+    MsTensor *u = ms_rng_uniform(ms__arg_state(NULL, ARG(2)), shape_of(T(0)), d);
     return into_self(c, ms_div(ms_neg(ms_log1p(ms_neg(u))), scalar(F(1), d)));
 }
 MS_API(bernoulli_in, "Tensor.bernoulli_",
@@ -265,7 +252,7 @@ MS_API(bernoulli_in, "Tensor.bernoulli_",
 {
     MsTensor *p = ms__arg_data("bernoulli_", ARG(1), MS_FLOAT32);
     MS_TRY(check_probability("bernoulli_", p));
-    return into_self(c, bernoulli(p, shape_of(T(0)), ms_tensor_dtype(T(0)), state_of(NULL, ARG(2))));
+    return into_self(c, bernoulli(p, shape_of(T(0)), ms_tensor_dtype(T(0)), ms__arg_state(NULL, ARG(2))));
 }
 /* Integers up to where the dtype counts without gaps, or in [from_, to). */
 MS_API(random_in, "Tensor.random_ ops.random_",
@@ -279,7 +266,8 @@ MS_API(random_in, "Tensor.random_ ops.random_",
     MsDtype d = ms_tensor_dtype(T(0));
     int64_t most = d < MS_COMPLEX64 && bits[d] < 63 ? (int64_t)1 << bits[d] : INT64_MAX;
     if (d == MS_FLOAT16 || d == MS_BFLOAT16 || d == MS_FLOAT32 || d == MS_FLOAT64) most += 1;
-    return into_self(c, whole_range(state_of(NULL, ARG(3)), I(1), GIVEN(2) ? I(2) : most, shape_of(T(0)), d));
+    return into_self(
+        c, whole_range(ms__arg_state(NULL, ARG(3)), I(1), GIVEN(2) ? I(2) : most, shape_of(T(0)), d));
 }
 
 /* ---- dropout ---- */
@@ -296,7 +284,7 @@ static MsTensor *dropout(const char *op, MsTensor *x, MsInts shape, double p, bo
     if (!ms_dtype_is_float(ms_tensor_dtype(x)))
         return MS_FAIL_NULL(MS_ERROR_TYPE, "For '%s', the input must be of a float type, but got %s.", op,
                             ms_dtype_name(ms_tensor_dtype(x)));
-    MsTensor *s = state_of(seed, NULL);
+    MsTensor *s = ms__arg_state(seed, NULL);
     return s ? ms_mul(x, ms_rng_keep(s, p, shape, ms_tensor_dtype(x))) : NULL;
 }
 
