@@ -177,6 +177,18 @@ MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype)
     return y;
 }
 
+MsStatus ms__arg_device(const MsArg *a)
+{
+    if (a->kind == MS_ARG_NONE || strcmp(a->s, "CPU") == 0) return MS_OK;
+    return MS_FAIL(MS_ERROR_RUNTIME, "The device '%s' is not there; only 'CPU' is.", a->s);
+}
+
+MsStatus ms__arg_unpinned(const char *op, const MsArg *a)
+{
+    return a->i ? MS_FAIL(MS_ERROR_RUNTIME, "For '%s', 'pin_memory' needs a device other than CPU.", op)
+                : MS_OK;
+}
+
 MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator)
 {
     if (seed && seed->kind == MS_ARG_INT) {

@@ -27,6 +27,11 @@ MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype);
 /* Brings n tensors to their common dtype. */
 MsStatus ms__common_dtype(const char *op, int n, MsTensor *const *t, MsTensor **out);
 
+/* OK for the argument `device` absent or "CPU", the only one there is. */
+MsStatus ms__arg_device(const MsArg *a);
+/* OK unless pinned memory is asked for, which copies to other devices are made from. */
+MsStatus ms__arg_unpinned(const char *op, const MsArg *a);
+
 /* The state for one draw: a seed's, the generator's, or the default generator's; both may be NULL or None. */
 MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator);
 

@@ -107,12 +107,6 @@ static MsTensor *source(MsApiCall *c, int seed, int generator)
     return ms__arg_state(seed < 0 ? NULL : ARG(seed), generator < 0 ? NULL : ARG(generator));
 }
 
-static MsStatus check_device(MsApiCall *c, int k)
-{
-    if (!GIVEN(k) || strcmp(ARG(k)->s, "CPU") == 0) return MS_OK;
-    return MS_FAIL(MS_ERROR_RUNTIME, "The device '%s' is not there; only 'CPU' is.", ARG(k)->s);
-}
-
 static MsDtype float_dtype(MsApiCall *c, int k)
 {
     return k >= 0 && GIVEN(k) ? DTYPE(k) : MS_FLOAT32;
@@ -281,7 +275,7 @@ MS_API(create_16_rand, "ops.rand", "(*size: any, dtype: dtype = None, seed: int 
 MS_API(create_17_rand, "mint.rand",
        "(*size: any, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MS_TRY(check_device(c, 3));
+    MS_TRY(ms__arg_device(ARG(3)));
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
     MsTensor *state = s.n == -2 ? NULL : source(c, -1, 1);
@@ -299,7 +293,7 @@ MS_API(create_18_rand_like, "ops.rand_like",
 MS_API(create_19_rand_like, "mint.rand_like",
        "(input: Tensor, *, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MS_TRY(check_device(c, 2));
+    MS_TRY(ms__arg_device(ARG(2)));
     MsTensor *state = source(c, -1, -1);
     return R(state ? ms_rng_uniform(state, shape_of(T(0)), GIVEN(1) ? DTYPE(1) : ms_tensor_dtype(T(0)))
                    : NULL);
@@ -316,7 +310,7 @@ MS_API(create_20_randn, "ops.randn", "(*size: any, dtype: dtype = None, seed: in
 MS_API(create_21_randn, "mint.randn",
        "(*size: any, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MS_TRY(check_device(c, 3));
+    MS_TRY(ms__arg_device(ARG(3)));
     int64_t buf[MS_MAX_DIM];
     MsInts s = size_of(c, 0, buf);
     MsTensor *state = s.n == -2 ? NULL : source(c, -1, 1);
@@ -334,7 +328,7 @@ MS_API(create_22_randn_like, "ops.randn_like",
 MS_API(create_23_randn_like, "mint.randn_like",
        "(input: Tensor, *, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MS_TRY(check_device(c, 2));
+    MS_TRY(ms__arg_device(ARG(2)));
     MsTensor *state = source(c, -1, -1);
     return R(state ? ms_rng_normal(state, shape_of(T(0)), GIVEN(1) ? DTYPE(1) : ms_tensor_dtype(T(0)))
                    : NULL);
@@ -350,14 +344,14 @@ MS_API(create_25_randint, "mint.randint",
        "(low: int, high: int, size: ints, *, generator: any = None, dtype: dtype = None, device: str = "
        "None) -> Tensor")
 {
-    MS_TRY(check_device(c, 5));
+    MS_TRY(ms__arg_device(ARG(5)));
     return integers(c, I(0), I(1), 2, -1, 3, DTYPE(4));
 }
 
 MS_API(create_26_randint, "mint.randint",
        "(high: int, size: ints, *, generator: any = None, dtype: dtype = None, device: str = None) -> Tensor")
 {
-    MS_TRY(check_device(c, 4));
+    MS_TRY(ms__arg_device(ARG(4)));
     return integers(c, 0, I(0), 1, -1, 2, DTYPE(3));
 }
 

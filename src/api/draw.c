@@ -34,14 +34,16 @@ MS_API(randint_like, "ops.randint_like",
                          or_else(ARG(4), ms_tensor_dtype(T(0)))));
 }
 MS_API(randint_like_mint, "mint.randint_like",
-       "(input: Tensor, low: int, high: int, *, dtype: dtype? = None, device: any = None) -> Tensor")
+       "(input: Tensor, low: int, high: int, *, dtype: dtype? = None, device: str = None) -> Tensor")
 {
+    MS_TRY(ms__arg_device(ARG(4)));
     return R(whole_range(ms__arg_state(NULL, NULL), I(1), I(2), shape_of(T(0)),
                          or_else(ARG(3), ms_tensor_dtype(T(0)))));
 }
 MS_API(randint_like_mint_high, "mint.randint_like",
-       "(input: Tensor, high: int, *, dtype: dtype? = None, device: any = None) -> Tensor")
+       "(input: Tensor, high: int, *, dtype: dtype? = None, device: str = None) -> Tensor")
 {
+    MS_TRY(ms__arg_device(ARG(3)));
     return R(whole_range(ms__arg_state(NULL, NULL), 0, I(1), shape_of(T(0)),
                          or_else(ARG(2), ms_tensor_dtype(T(0)))));
 }
@@ -307,7 +309,8 @@ MS_API(dropout1d, "ops.dropout1d", "(input: Tensor, p: number = 0.5, training: b
 MS_API(dropout2d, "ops.dropout2d mint.nn.functional.dropout2d",
        "(input: Tensor, p: number = 0.5, training: bool = True, inplace: bool = False) -> Tensor")
 {
-    return channel_dropout(c, "dropout2d", 2);
+    MS_TRY(channel_dropout(c, "dropout2d", 2));
+    return I(3) ? into_self(c, c->out.t) : MS_OK;
 }
 MS_API(dropout3d, "ops.dropout3d", "(input: Tensor, p: number = 0.5, training: bool = True) -> Tensor")
 {

@@ -43,8 +43,10 @@ static MsStatus constant(MsApiCall *c, const char *op, int64_t value, int dtype_
     return R(ms_full_int(shape, value, or_else(ARG(dtype_at), MS_FLOAT32)));
 }
 MS_API(empty, "mint.empty",
-       "(*size: any, dtype: dtype? = None, device: any = None, pin_memory: bool = False) -> Tensor")
+       "(*size: any, dtype: dtype? = None, device: str = None, pin_memory: bool = False) -> Tensor")
 {
+    MS_TRY(ms__arg_device(ARG(2)));
+    MS_TRY(ms__arg_unpinned("empty", ARG(3)));
     return constant(c, "empty", 0, 1);
 }
 
@@ -60,8 +62,10 @@ static MsInts shape_of(const MsTensor *t)
 }
 
 MS_API(empty_like, "mint.empty_like",
-       "(input: Tensor, *, dtype: dtype? = None, device: any = None, pin_memory: bool = False) -> Tensor")
+       "(input: Tensor, *, dtype: dtype? = None, device: str = None, pin_memory: bool = False) -> Tensor")
 {
+    MS_TRY(ms__arg_device(ARG(2)));
+    MS_TRY(ms__arg_unpinned("empty_like", ARG(3)));
     return R(ms_full_int(shape_of(T(0)), 0, or_else(ARG(1), ms_tensor_dtype(T(0)))));
 }
 static MsStatus new_constant(MsApiCall *c, int64_t value)
@@ -70,8 +74,9 @@ static MsStatus new_constant(MsApiCall *c, int64_t value)
     return R(ms_full_int(shape, value, or_else(ARG(2), ms_tensor_dtype(T(0)))));
 }
 MS_API(new_empty, "Tensor.new_empty",
-       "(self: Tensor, size: any, *, dtype: dtype? = None, device: any = None) -> Tensor")
+       "(self: Tensor, size: any, *, dtype: dtype? = None, device: str = None) -> Tensor")
 {
+    MS_TRY(ms__arg_device(ARG(3)));
     return new_constant(c, 0);
 }
 MS_API(new_full, "Tensor.new_full",
@@ -142,7 +147,10 @@ static MsStatus arange(MsApiCall *c, const char *op, const MsArg *dtype_arg)
 MS_API(range, "ops.range", "(start: any, end: any, step: any, maxlen: int = 1000000) -> Tensor")
 {
     static const MsArg none = {.kind = MS_ARG_NONE};
-    return arange(c, "range", &none);
+    MS_TRY(arange(c, "range", &none));
+    if (c->out.t->numel <= I(3)) return MS_OK;
+    return MS_FAIL(MS_ERROR_VALUE, "For 'range', there would be %lld numbers, but 'maxlen' is %lld.",
+                   (long long)c->out.t->numel, (long long)I(3));
 }
 
 /* The ends are exact: all but the last come from the start, the last is the end. */

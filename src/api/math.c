@@ -690,6 +690,7 @@ MS_API(math_astype, "Tensor.astype", "(self: Tensor, dtype: dtype, copy: bool=Tr
     return R(!I(2) && dtype_of(T(0)) == DTYPE(1) ? T(0) : ms_cast(T(0), DTYPE(1)));
 }
 
+/* `non_blocking` asks for nothing here: a copy within one memory is complete on return. */
 MS_API(math_to, "Tensor.to",
        "(self: Tensor, dtype: dtype=None, non_blocking: bool=False, copy: bool=False) -> Tensor")
 {
@@ -787,7 +788,7 @@ MS_API(math_stop_gradient, "ops.stop_gradient", "(value: Tensor) -> Tensor")
 
 MS_API(math_deepcopy, "ops.deepcopy", "(input_x: Tensor) -> Tensor")
 {
-    return R(ms_identity(T(0)));
+    return R(ms_copy(T(0)));
 }
 
 MS_API(math_scalar_to_tensor, "ops.scalar_to_tensor", "(input_x: number, dtype: dtype=float32) -> Tensor")

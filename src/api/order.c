@@ -216,6 +216,7 @@ static MsStatus unique_sorted(MsApiCall *c)
     if (I(3)) y[n++] = u[2];
     return some(c, n, y);
 }
+/* Sorted in any case; `sorted=False` allows every order. */
 MS_API(unique_mint, "mint.unique Tensor.unique",
        "(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, "
        "dim: int? = None) -> any")

@@ -172,7 +172,14 @@ MS_API(repeat_interleave, "ops.repeat_interleave",
 MS_API(repeat_interleave_dim, "mint.repeat_interleave Tensor.repeat_interleave",
        "(input: Tensor, repeats: any, dim: int? = None, *, output_size: int? = None) -> Tensor")
 {
-    return repeat_interleave(c, ARG(2));
+    MS_TRY(repeat_interleave(c, ARG(2)));
+    if (!GIVEN(3)) return MS_OK;
+    int axis = 0;
+    if (GIVEN(2)) MS_TRY(ms__api_axis("repeat_interleave", I(2), c->out.t->ndim, &axis));
+    if (c->out.t->shape[axis] == I(3)) return MS_OK;
+    return MS_FAIL(MS_ERROR_VALUE,
+                   "For 'repeat_interleave', the repeats add up to %lld, but 'output_size' is %lld.",
+                   (long long)c->out.t->shape[axis], (long long)I(3));
 }
 MS_API(repeat_elements, "ops.repeat_elements", "(x: Tensor, rep: int, axis: int = 0) -> Tensor")
 {

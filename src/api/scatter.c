@@ -177,6 +177,9 @@ MS_API(scatter_add_in, "Tensor.scatter_add_",
 }
 /* ---- whole slices along an axis ---- */
 
+/* Locks and bounds are no choice: a row writes once, after every index was checked, whatever `use_lock`,
+ * `use_locking` and `check_index_bound` say. */
+
 static MsTensor *index_add(const char *op, MsTensor *x, int64_t axis, MsTensor *index, MsTensor *src,
                            const MsArg *alpha)
 {

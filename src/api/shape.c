@@ -891,27 +891,12 @@ MS_API(shape_75_nonzero, "ops.nonzero mint.nonzero Tensor.nonzero",
     return nonzero(c);
 }
 
-MS_API(shape_76_stop_gradient, "ops.stop_gradient", "(value: Tensor) -> Tensor")
-{
-    return R(ms_stop_gradient(T(0)));
-}
-
-MS_API(shape_77_identity, "ops.identity", "(x: Tensor) -> Tensor")
-{
-    return R(ms_identity(T(0)));
-}
-
-MS_API(shape_78_depend, "ops.depend", "(value: Tensor, expr: any) -> Tensor")
-{
-    return R(ms_identity(T(0)));
-}
-
 MS_API(shape_79_contiguous, "Tensor.contiguous", "(self: Tensor) -> Tensor")
 {
     return R(ms_contiguous(T(0)));
 }
 
-MS_API(shape_80_clone, "mint.clone Tensor.clone Tensor.copy ops.deepcopy", "(input: Tensor) -> Tensor")
+MS_API(shape_80_clone, "mint.clone Tensor.clone Tensor.copy", "(input: Tensor) -> Tensor")
 {
     return R(ms_copy(T(0)));
 }
