@@ -3,11 +3,12 @@
 
 #include <omp.h>
 
-static int n_threads; /* 0: the pool's own count */
+static _Atomic int n_threads; /* 0: the pool's own count */
 
 int ms_thread_count(void)
 {
-    return n_threads ? n_threads : omp_get_max_threads();
+    int n = n_threads;
+    return n ? n : omp_get_max_threads();
 }
 
 MsStatus ms_thread_set_count(int n)

@@ -3,6 +3,7 @@
  * the ten slowest nodes. Without it the executor pays one predictable branch per run. */
 #include "exec/plan.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 
 bool ms__profiling(void)
 {
-    static int on = -1;
-    if (on < 0) on = getenv("MS_PROFILE") != NULL;
+    static _Atomic int known = -1;
+    int on = atomic_load_explicit(&known, memory_order_relaxed);
+    if (on < 0) known = on = getenv("MS_PROFILE") != NULL;
     return on;
 }
 

@@ -3,13 +3,15 @@
 #include "core/mem.h"
 #include "trace/trace.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 const MsKernel *ms__select(const MsCall *c)
 {
-    static int verbose = -1;
-    if (verbose < 0) verbose = getenv("MS_VERBOSE") != NULL;
+    static _Atomic int known = -1;
+    int verbose = atomic_load_explicit(&known, memory_order_relaxed);
+    if (verbose < 0) known = verbose = getenv("MS_VERBOSE") != NULL;
     for (const MsKernel *const *k = c->op->kernels; *k; k++) {
         const char *why = (*k)->ok ? (*k)->ok(c) : NULL;
         if (verbose) fprintf(stderr, "ms: %s: %s: %s\n", c->op->name, (*k)->name, why ? why : "chosen");
