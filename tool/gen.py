@@ -70,6 +70,8 @@ def body(name, sig):
     fixed = [a for a, is_list in inputs if not is_list]
     lists = [a for a, is_list in inputs if is_list]
     if lists:
+        failed = 'NULL' if single else 'ms_error()->code'
+        lines.append(f'    if (!few_enough(n_{lists[0]}, "{name}", "{lists[0]}")) return {failed};')
         lines.append(f'    MsTensor *all[{len(fixed)} + (n_{lists[0]} > 0 ? n_{lists[0]} : 1)];')
         lines += [f'    all[{i}] = {a};' for i, a in enumerate(fixed)]
         lines.append(f'    for (int k = 0; k < n_{lists[0]}; k++) all[{len(fixed)} + k] = {lists[0]}[k];')
@@ -153,6 +155,11 @@ def main():
               '        MS_FAIL(MS_ERROR_VALUE, "For \'%s\', \'%s\' has at most %d entries, but got %d.", op, arg, MS_MAX_DIM, v.n);\n'
               '        return false;\n    }\n'
               '    if (v.n > 0) memcpy(a->v, v.v, (size_t)v.n * sizeof *v.v);\n    return true;\n}\n\n'
+              '/* Lists of inputs lie on the stack, here and in the interpreters. */\n'
+              'static inline bool few_enough(int n, const char *op, const char *arg)\n{\n'
+              '    if (n >= 0 && n <= 32768) return true;\n'
+              '    MS_FAIL(MS_ERROR_VALUE, "For \'%s\', \'%s\' has at most 32768 tensors, but got %d.", op, arg, n);\n'
+              '    return false;\n}\n\n'
               + ''.join(f'extern const MsOp ms_op_{n};\n' for n in names) + '\n'
               + '\n'.join(body(n, ops[n]) for n in names))
     write(out / 'ops_gen.c', bodies)

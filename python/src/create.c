@@ -317,6 +317,7 @@ static MsDtype dtype_of_format(const char *f, Py_ssize_t itemsize)
     if (*f == 'e') return MS_FLOAT16;
     if (*f == 'f') return MS_FLOAT32;
     if (*f == 'd') return MS_FLOAT64;
+    if (itemsize < 0 || itemsize > 8) return MS_DTYPE_NONE;
     if (strchr("bhilqn", *f)) return s[itemsize];
     if (strchr("BHILQN", *f)) return u[itemsize];
     return MS_DTYPE_NONE;
@@ -348,6 +349,9 @@ MsTensor *py_from_buffer(PyObject *o, bool need_writable)
         PyErr_Format(PyExc_TypeError,
                      "For 'Tensor', the data of type '%s' has elements of an unsupported type '%s'.",
                      Py_TYPE(o)->tp_name, view->format);
+    } else if (view->ndim > 0 && (!view->shape || !view->strides)) { /* numpy's scalars of time do not say */
+        PyErr_Format(PyExc_TypeError, "For 'Tensor', the buffer of type '%s' has no shape.",
+                     Py_TYPE(o)->tp_name);
     } else if (view->ndim > MS_MAX_DIM) {
         PyErr_Format(PyExc_ValueError, "A tensor has at most %d dimensions, but got %d.", MS_MAX_DIM,
                      view->ndim);
@@ -495,19 +499,25 @@ static PyObject *frombuffer(PyObject *self, PyObject *args, PyObject *kw)
     }
     int mark = ms_scope_begin();
     Py_ssize_t size = (Py_ssize_t)ms_dtype_size(dtype);
-    int64_t n = count >= 0 ? count : (view->len - offset) / size;
+    bool inside = offset >= 0 && offset <= view->len;
+    int64_t n = count >= 0 ? count : inside ? (view->len - offset) / size : 0;
     MsTensor *t = NULL;
-    if (offset < 0 || offset > view->len || n > (view->len - offset) / size) {
+    if (inside && count < 0 && (view->len - offset) % size) {
+        PyErr_Format(PyExc_ValueError,
+                     "For 'frombuffer', %zd bytes are no whole number of elements of %zd bytes.",
+                     view->len - offset, size);
+    } else if (!inside || n > (view->len - offset) / size) {
         PyErr_Format(
             PyExc_ValueError,
             "For 'frombuffer', the buffer of %zd bytes is too small for offset %zd and %lld elements.",
             view->len, offset, (long long)n);
     } else {
-        t = view->readonly ? ms_tensor_from(dtype, 1, &n, (char *)view->buf + offset)
-                           : ms_tensor_wrap(dtype, 1, &n, NULL, (char *)view->buf + offset, release, view);
+        bool copied = view->readonly || ((uintptr_t)view->buf + (size_t)offset) % (size < 8 ? size : 8);
+        t = copied ? ms_tensor_from(dtype, 1, &n, (char *)view->buf + offset)
+                   : ms_tensor_wrap(dtype, 1, &n, NULL, (char *)view->buf + offset, release, view);
         if (!t)
             py_raise();
-        else if (!view->readonly)
+        else if (!copied)
             view = NULL;
     }
     if (view) {

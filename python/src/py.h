@@ -77,8 +77,6 @@ PyObject *py_result(MsArg *out, PyObject *self);
 extern PyTypeObject *py_row_type;
 /* The row with this full name, borrowed, or NULL without an exception. */
 PyObject *py_row_find(const char *name);
-/* Calls row `name` ("Tensor.__add__") with plain arguments. */
-PyObject *py_row_call(const char *name, PyObject *const *args, int n);
 PyObject *py_rows(PyObject *module, PyObject *prefix); /* rows(prefix) -> dict */
 /* A row resolved once by a slot of Tensor: direct calls with converted arguments. */
 typedef struct PySlot {

@@ -212,6 +212,34 @@ static PyObject *get_itself(PyObject *self, void *unused)
     return Py_NewRef(self);
 }
 
+/* The view with the axes reversed, or only the last two swapped. */
+static PyObject *axes_swapped(PyObject *self, bool last_two)
+{
+    int64_t axis[MS_MAX_DIM];
+    int n = PY_HANDLE(self)->ndim;
+    if (n < 2) return Py_NewRef(self);
+    for (int d = 0; d < n; d++) axis[d] = !last_two ? n - 1 - d : d < n - 2 ? d : 2 * n - 3 - d;
+    PyObject *axes = ints(axis, n, 1);
+    PyObject *view = axes ? PyObject_CallMethod(self, "permute", "(O)", axes) : NULL;
+    Py_XDECREF(axes);
+    return view;
+}
+
+static PyObject *get_transposed(PyObject *self, void *which)
+{
+    const char *name = which;
+    int n = PY_HANDLE(self)->ndim;
+    if (name[0] == 'm' ? n < 2 : name[0] == 'H' && n != 2 && n != 0)
+        return PyErr_Format(PyExc_ValueError,
+                            "For 'Tensor.%s', the tensor must have %s dimensions, but got %d.", name,
+                            name[0] == 'm' ? "at least 2" : "2", n);
+    PyObject *view = axes_swapped(self, name[0] == 'm');
+    if (!view || !strchr(name, 'H')) return view;
+    PyObject *conj = PyObject_CallMethod(view, "conj", NULL);
+    Py_DECREF(view);
+    return conj;
+}
+
 static PyObject *get_init(PyObject *self, void *unused)
 {
     (void)unused;
@@ -260,6 +288,10 @@ static PyGetSetDef getset[] = {
     {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
     {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next, per axis.", NULL},
+    {"T", get_transposed, NULL, "The tensor with its axes reversed.", "T"},
+    {"mT", get_transposed, NULL, "The tensor with its last two axes swapped.", "mT"},
+    {"H", get_transposed, NULL, "The conjugate of a transposed matrix.", "H"},
+    {"mH", get_transposed, NULL, "The conjugate with the last two axes swapped.", "mH"},
     {"data", get_itself, NULL, "The tensor itself.", NULL},
     {"init", get_init, set_init, "The initializer of a tensor whose data was not made yet, or None.", NULL},
     {"has_init", get_has_init, NULL, "Whether data is still to be made by init_data().", NULL},

@@ -51,18 +51,22 @@ static void list_fill(const MsArg *a, double **f, int64_t **i)
 
 static MsTensor *stack_of(const MsArg *list)
 {
-    MsTensor *part[list->n];
-    for (int k = 0; k < list->n; k++) {
+    MsTensor **part = ms__malloc((size_t)list->n * sizeof(MsTensor *)), *stacked = NULL;
+    if (!part) return NULL;
+    int k = 0;
+    for (; k < list->n; k++) {
         part[k] = list->list[k].kind == MS_ARG_TENSOR ? list->list[k].t : list_tensor(&list->list[k]);
-        if (!part[k] || ms_tensor_ndim(part[k]) == MS_MAX_DIM) return NULL;
-        int64_t shape[MS_MAX_DIM] = {1};
+        if (!part[k]) break;
+        int64_t shape[MS_MAX_DIM + 1] = {1};
         memcpy(shape + 1, ms_tensor_shape(part[k]), (size_t)ms_tensor_ndim(part[k]) * sizeof *shape);
-        part[k] = ms_reshape(part[k], (MsInts){ms_tensor_ndim(part[k]) + 1, shape});
+        if (!(part[k] = ms_reshape(part[k], (MsInts){ms_tensor_ndim(part[k]) + 1, shape}))) break;
     }
-    return ms_concat(list->n, part, 0);
+    if (k == list->n) stacked = ms_concat(k, part, 0);
+    free(part);
+    return stacked;
 }
 
-/* Nested lists of numbers, or a list of tensors, as a tensor: bool, int64 or float32. */
+/* Nested lists of numbers, or a list of tensors, as a tensor: bool, int64 or float64. */
 static MsTensor *list_tensor(const MsArg *list)
 {
     if (list->kind != MS_ARG_LIST) return ms__arg_tensor(list, NULL);
@@ -79,7 +83,7 @@ static MsTensor *list_tensor(const MsArg *list)
     if (f && i) {
         list_fill(list, &fp, &ip);
         t = kind == 2 ? ms_tensor_from(MS_FLOAT64, ndim, shape, f) : ms_tensor_from(MS_INT64, ndim, shape, i);
-        if (t && kind != 1) t = ms_cast(t, kind == 2 ? MS_FLOAT32 : MS_BOOL);
+        if (t && kind == 0) t = ms_cast(t, MS_BOOL);
     }
     free(f);
     free(i);
@@ -121,8 +125,9 @@ static int consumes(const MsArg *a)
     return is_mask(a) ? ms_tensor_ndim(a->t) : 1;
 }
 
-/* The items with lists as tensors and the Ellipsis spelled out as full slices. */
-static MsStatus normalise(const MsArg *index, int ndim, MsArg *item, int *n_item, bool *advanced)
+/* The items with lists as tensors and the Ellipsis spelled out as full slices; *split: where an Ellipsis
+ * stood for none, or 0. */
+static MsStatus normalise(const MsArg *index, int ndim, MsArg *item, int *n_item, bool *advanced, int *split)
 {
     static MsArg none[3];
     static const MsArg full = {.kind = MS_ARG_SLICE, .n = 3, .list = none};
@@ -163,6 +168,7 @@ static MsStatus normalise(const MsArg *index, int ndim, MsArg *item, int *n_item
         return MS_FAIL(MS_ERROR_INDEX, "too many indices for tensor of dimension %d: %d were given.", ndim,
                        used);
     int m = 0;
+    *split = used == ndim && ellipsis > 0 ? ellipsis : 0;
     for (int k = 0; k <= n; k++) {
         if (k == ellipsis || (k == n && ellipsis < 0))
             for (int r = 0; r < ndim - used; r++) item[m++] = full;
@@ -195,12 +201,30 @@ static MsStatus add_mask(Index *x, MsTensor *mask, const int64_t *shape, int64_t
     return MS_OK;
 }
 
+/* numpy puts the indexed axes in front when anything stands between the index tensors, also an Ellipsis that
+ * stands for no axis: the view then has these axes first, where they are adjacent. */
+static void indexed_first(Index *x, int ndim)
+{
+    int64_t perm[MS_MAX_DIM];
+    int m = 0;
+    uint32_t used = 0;
+    for (int k = 0; k < x->n_adv; k++) {
+        perm[m++] = x->axes[k];
+        used |= 1u << x->axes[k];
+        x->axes[k] = k;
+    }
+    for (int d = 0; d < ndim; d++)
+        if (!(used >> d & 1)) perm[m++] = d;
+    x->view = ms_transpose(x->view, (MsInts){ndim, perm});
+}
+
 static MsStatus resolve(MsTensor *t, const MsArg *index, Index *x)
 {
     int nd = ms_tensor_ndim(t), n_item = 0;
     MsArg item[MAX_ITEMS];
     bool advanced = false;
-    MS_TRY(normalise(index, nd, item, &n_item, &advanced));
+    int split, before = 0; /* index tensors in front of an Ellipsis without axes */
+    MS_TRY(normalise(index, nd, item, &n_item, &advanced, &split));
     int64_t begin[MS_MAX_DIM], size[MS_MAX_DIM], step[MS_MAX_DIM], shape[MAX_ITEMS];
     int d = 0, n = 0; /* axis of t, axis of the view */
     *x = (Index){0};
@@ -209,6 +233,7 @@ static MsStatus resolve(MsTensor *t, const MsArg *index, Index *x)
     for (int k = 0; k < n_item; k++) {
         const MsArg *a = &item[k];
         int64_t len = d < nd ? ms_tensor_shape(t)[d] : 0;
+        if (k == split) before = x->n_adv + n_mask;
         if (x->n_adv + n_mask > MS_MAX_DIM) return MS_FAIL(MS_ERROR_INDEX, "too many index tensors.");
         if (a->kind == MS_ARG_NONE) {
             shape[n++] = 1;
@@ -254,6 +279,7 @@ static MsStatus resolve(MsTensor *t, const MsArg *index, Index *x)
     if (n > MS_MAX_DIM) return MS_FAIL(MS_ERROR_INDEX, "The result would have %d dimensions.", n);
     x->view = ms_reshape(ms_slice(t, (MsInts){nd, begin}, (MsInts){nd, size}, (MsInts){nd, step}),
                          (MsInts){n, shape});
+    bool apart = before > 0 && x->n_adv + n_mask > before;
     for (int k = 0; k < n_mask; k++) {
         if (ms_tensor_ndim(mask[k]) == 0) {
             int64_t one = 1;
@@ -270,6 +296,7 @@ static MsStatus resolve(MsTensor *t, const MsArg *index, Index *x)
             x->axes[j - 1] = axis, x->adv[j - 1] = adv;
         }
     if (x->n_adv > MS_MAX_DIM) return MS_FAIL(MS_ERROR_INDEX, "too many index tensors.");
+    if (apart) indexed_first(x, n);
     return x->view && !ms__failed() ? MS_OK : ms_error()->code;
 }
 

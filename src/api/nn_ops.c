@@ -305,6 +305,9 @@ static MsStatus adaptive_size(const MsArg *a, const MsTensor *x, int n, const ch
         if (out[d] < 1)
             return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'output_size' must be positive, but got %lld.", op,
                            (long long)out[d]);
+        if (shape(x)[nd(x) - n + d] < 1)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the pooled axes must not be empty, but got shape %s.",
+                           op, ms__shape_text(nd(x), shape(x)));
     }
     return MS_OK;
 }
@@ -325,6 +328,8 @@ static bool regular(MsWindow *w, const MsTensor *x, const int64_t *out)
 static MsTensor *window_index(int64_t size, int64_t out, int64_t *longest)
 {
     *longest = 1;
+    if (!ms_tensor_empty(MS_INT64, 1, &out))
+        return NULL; /* too large a size fails before it is counted out */
     for (int64_t o = 0; o < out; o++) {
         int64_t len = ((o + 1) * size + out - 1) / out - o * size / out;
         if (len > *longest) *longest = len;
@@ -346,9 +351,10 @@ static MsTensor *spread(MsTensor *x, int axis, int64_t out, int64_t *longest, Ms
     if (!x) return NULL;
     int64_t size = shape(x)[axis], column[MS_MAX_DIM];
     MsTensor *index = window_index(size, out, longest);
+    if (!index) return NULL;
     MsTensor *own = ms_tensor_empty(MS_BOOL, 1, (int64_t[]){out * *longest});
     MsTensor *weight = ms_tensor_empty(MS_FLOAT64, 1, (int64_t[]){out});
-    if (!index || !own || !weight) return NULL;
+    if (!own || !weight) return NULL;
     bool *b = ms_tensor_data(own);
     for (int64_t o = 0; o < out; o++) {
         int64_t len = ((o + 1) * size + out - 1) / out - o * size / out;

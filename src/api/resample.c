@@ -243,13 +243,13 @@ static MsStatus shuffle(MsApiCall *c, bool to_space, const char *who)
             "and %lld.",
             who, MS_MAX_DIM - 2, ms__shape_text(ndim, s), (long long)r);
     int64_t ch = s[lead], h = s[lead + 1], w = s[lead + 2];
-    if (to_space ? ch % (r * r) != 0 : h % r != 0 || w % r != 0)
+    if (to_space ? ch % r != 0 || ch / r % r != 0 : h % r != 0 || w % r != 0)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', the factor %lld does not divide the shape %s.", who,
                        (long long)r, ms__shape_text(ndim, s));
     for (int d = 0; d < lead; d++) split[d] = last[d] = s[d], perm[d] = d;
     static const int into[5] = {0, 3, 1, 4, 2}, from[5] = {0, 2, 4, 1, 3};
-    int64_t parts[2][5] = {{ch, h / r, r, w / r, r}, {ch / (r * r), r, r, h, w}};
-    int64_t shape[2][3] = {{ch * r * r, h / r, w / r}, {ch / (r * r), h * r, w * r}};
+    int64_t parts[2][5] = {{ch, h / r, r, w / r, r}, {ch / r / r, r, r, h, w}};
+    int64_t shape[2][3] = {{ch * r * r, h / r, w / r}, {ch / r / r, h * r, w * r}};
     for (int d = 0; d < 5; d++) {
         split[lead + d] = parts[to_space][d];
         perm[lead + d] = lead + (to_space ? into[d] : from[d]);

@@ -144,27 +144,26 @@ static MsTensor *expand(MsTensor *x, MsInts s)
     return ms_broadcast_to(x, (MsInts){s.n, shape});
 }
 
-/* Repeats of every axis: broadcast along a new axis before each, then one reshape. */
+/* Repeats of every axis, one after the other: broadcast along a new axis before it, then a reshape. */
 static MsTensor *tile(MsTensor *x, MsInts reps)
 {
     if (reps.n < 0) return NULL;
     while (rank(x) < reps.n)
         if (!(x = unsqueeze(x, 0))) return NULL;
-    for (int d = 0; d < rank(x); d++) {
-        int k = d - (rank(x) - reps.n);
-        int64_t times = k >= 0 ? reps.v[k] : 1;
+    int nd = rank(x);
+    for (int d = nd - reps.n; d < nd; d++) {
+        int64_t times = reps.v[d - (nd - reps.n)], shape[MS_MAX_DIM], lead = 1, rest = 1;
         if (times < 0)
             return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'tile', a repeat must not be negative, but got %lld.",
                                 (long long)times);
         if (times == 1) continue;
-        if (times == 0) {
-            x = ms__narrow(x, d, 0, 0);
-        } else {
-            MsTensor *copies[times];
-            for (int64_t r = 0; r < times; r++) copies[r] = x;
-            x = ms_concat((int)times, copies, d);
-        }
-        if (!x) return NULL;
+        memcpy(shape, ms_tensor_shape(x), (size_t)nd * sizeof *shape);
+        for (int k = 0; k < nd; k++) *(k < d ? &lead : &rest) *= shape[k];
+        if (__builtin_mul_overflow(shape[d], times, &shape[d]))
+            return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'tile', axis %d repeated %lld times is too long.", d,
+                                (long long)times);
+        x = ms_broadcast_to(ms_reshape(x, MS_INTS(lead, 1, rest)), MS_INTS(lead, times, rest));
+        if (!(x = ms_reshape(x, (MsInts){nd, shape}))) return NULL;
     }
     return x;
 }

@@ -1,0 +1,80 @@
+"""Odd and hostile arguments: each gives the right value or an exception, and the process goes on."""
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, mint, ops
+
+
+def test_index_tensors_around_an_ellipsis_without_axes():
+    a = np.arange(48).reshape(3, 4, 4)
+    rows, cols = np.array([[0, 1, 3], [2, 0, 3]]), np.array([[0, 3, 0], [0, 1, 2]])
+    t = Tensor(a)
+    want = a[::-1, rows, ..., cols]
+    assert np.array_equal(t[::-1, Tensor(rows), ..., Tensor(cols)].asnumpy(), want)
+    assert np.array_equal(t[:, 1, ..., rows].asnumpy(), a[:, 1, ..., rows])
+    t[::-1, Tensor(rows), ..., Tensor(cols)] = Tensor(want * 2)
+    b = a.copy()
+    b[::-1, rows, ..., cols] = want * 2
+    assert np.array_equal(t.asnumpy(), b)
+
+
+def test_lists_are_written_in_full_precision():
+    t = Tensor(np.zeros(3))
+    t[:] = [0.1, 0.2, 0.3]
+    assert np.array_equal(t.asnumpy(), np.array([0.1, 0.2, 0.3]))
+
+
+def test_a_long_list_of_tensors_as_index():
+    one = Tensor(1)
+    assert Tensor([3, 4])[[one] * 3000].shape == (3000,)
+    with pytest.raises(ValueError, match='32768'):
+        Tensor([3, 4])[[one] * 1500000]
+
+
+def test_repeats_and_factors_of_any_size():
+    empty = Tensor(np.zeros((2, 2, 3, 1, 0), np.float32))
+    with pytest.raises(ValueError):
+        mint.tile(empty, (3, 2**62, 0, 1, 1))
+    with pytest.raises((ValueError, MemoryError)):
+        mint.tile(Tensor([1.0]), (2**60,))
+    assert np.array_equal(mint.tile(Tensor([[1, 2]]), (2, 3)).asnumpy(), np.tile([[1, 2]], (2, 3)))
+    assert mint.tile(Tensor([1.0]), (10**6,)).shape == (10**6,)
+    x = Tensor(np.zeros((4, 2, 2), np.float32))
+    for factor in (2**32, 2**62):
+        with pytest.raises(ValueError):
+            ops.pixel_shuffle(x, factor)
+        with pytest.raises(ValueError):
+            ops.pixel_unshuffle(x, factor)
+
+
+def test_adaptive_pooling_to_impossible_sizes():
+    x = Tensor(np.ones((2, 4, 3), np.float32))
+    for f in (ops.adaptive_avg_pool1d, ops.adaptive_max_pool1d):
+        with pytest.raises(MemoryError):
+            f(x, 2**46)
+        with pytest.raises(ValueError):
+            f(Tensor(np.ones((2, 4, 0), np.float32)), 2)
+
+
+def test_buffers_without_a_plain_element_type():
+    for value in (np.datetime64('2020'), np.timedelta64(3), np.void(b'a'), np.longdouble(1)):
+        with pytest.raises(TypeError):
+            Tensor(value)
+    with pytest.raises(ValueError, match='whole number'):
+        ms.frombuffer(b'abc', dtype=ms.int32)
+    unaligned = bytearray(b'x' + np.arange(3, dtype=np.float32).tobytes())
+    assert ms.frombuffer(unaligned, dtype=ms.float32, offset=1).tolist() == [0, 1, 2]
+
+
+def test_transposed_properties():
+    a = np.arange(24).reshape(2, 3, 4)
+    assert np.array_equal(Tensor(a).T.asnumpy(), a.T)
+    assert np.array_equal(Tensor(a).mT.asnumpy(), a.swapaxes(1, 2))
+    c = np.array([[1 + 2j, 3], [0, -1j]], np.complex64)
+    assert np.array_equal(Tensor(c).H.asnumpy(), c.T.conj())
+    assert np.array_equal(Tensor(c).mH.asnumpy(), c.T.conj())
+    assert Tensor(3).T.shape == ()
+    for name in ('mT', 'H', 'mH'):
+        with pytest.raises(ValueError):
+            getattr(Tensor([1, 2]), name)
