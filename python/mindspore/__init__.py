@@ -21,8 +21,11 @@ _LAZY = {
     'mindspore.common.generator': 'Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state',
     'mindspore.common.parameter': 'Parameter ParameterTuple',
     'mindspore.common.mutable': 'mutable',
-    'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async '
-                                     'async_ckpt_thread_status export load parse_print build_searched_strategy',
+    'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
+                       'ckpt_to_safetensors safetensors_to_ckpt Model DatasetHelper connect_network_with_dataset data_sink Callback '
+                       'LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
+                       'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore '
+                       'LossScaleManager FixedLossScaleManager DynamicLossScaleManager',
     'mindspore.jit': 'jit jit_class constexpr lazy_inline no_inline',
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}

@@ -2,6 +2,7 @@
 import difflib
 import logging
 import os
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,8 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 
-__all__ = ["save_checkpoint", "load_checkpoint", "load_checkpoint_async", "load_param_into_net"]
+__all__ = ["save_checkpoint", "load_checkpoint", "load_checkpoint_async", "load_param_into_net", "async_ckpt_thread_status",
+           "ckpt_to_safetensors", "safetensors_to_ckpt"]
 
 _log = logging.getLogger("mindspore")
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
@@ -98,7 +100,25 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
         write(path, names, values)
         return
     values = [v if isinstance(v, str) else v.copy() for v in values]
-    threading.Thread(target=write, args=(path, names, values), name="asyn_save_ckpt").start()
+    threading.Thread(target=write, args=(path, names, values), name=_ASYNC_NAME).start()
+
+
+_ASYNC_NAME = "asyn_save_ckpt"
+
+
+def _async_threads():
+    return [t for t in threading.enumerate() if t.name == _ASYNC_NAME]
+
+
+def async_ckpt_thread_status():
+    """Whether a checkpoint is being written in a thread."""
+    return bool(_async_threads())
+
+
+def wait_async():
+    """Returns when the checkpoints being written in threads are complete."""
+    for thread in _async_threads():
+        thread.join()
 
 
 def _chosen(names, filter_prefix, specify_prefix, choice_func):
@@ -209,3 +229,42 @@ def load_param_into_net(net, parameter_dict, strict_load=False, remove_redundanc
                      "'parameter_dict', please check whether the network structure is consistent when training and loading "
                      "checkpoint: %s.", len(not_loaded), ", ".join(_nearest(n, free) for n in not_loaded))
     return not_loaded, unused
+
+
+def _convert(who, file_path, save_path, name_map, file_name_regex, processes_num, source, target):
+    """Rewrites one file, or those of a folder (and its subfolders), from one format into the other."""
+    if not isinstance(processes_num, int) or isinstance(processes_num, bool) or processes_num < 1:
+        raise ValueError(f"For '{who}', the 'processes_num' must be a positive int, but got {processes_num}.")
+    if name_map is not None and not isinstance(name_map, dict):
+        raise TypeError(f"For '{who}', the 'name_map' must be dict or None, but got {type(name_map).__name__}.")
+    suffix = "." + source
+    if os.path.isdir(file_path):
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(file_path) for name in sorted(names)
+                 if name.endswith(suffix) and (file_name_regex is None or re.search(file_name_regex, name))]
+        if not files:
+            raise ValueError(f"For '{who}', no '{suffix}' files to convert are in the folder {file_path}.")
+        root = file_path
+    elif os.path.isfile(file_path) and str(file_path).endswith(suffix):
+        files, root = [file_path], os.path.dirname(file_path)
+    else:
+        raise ValueError(f"For '{who}', the 'file_path' must be a folder or a '{suffix}' file, but got {file_path}.")
+
+    def convert(path):
+        values = load_checkpoint(path, format=source)
+        out = os.path.join(save_path, os.path.relpath(path, root)) if save_path else path
+        os.makedirs(os.path.dirname(os.path.abspath(out)), exist_ok=True)
+        renamed = {(name_map or {}).get(name, name): value for name, value in values.items()}
+        save_checkpoint(renamed, out[:-len(suffix)] + "." + target, format=target)
+
+    with ThreadPoolExecutor(processes_num) as pool:
+        list(pool.map(convert, files))
+
+
+def ckpt_to_safetensors(file_path, save_path=None, name_map=None, file_name_regex=None, processes_num=1):
+    """Converts checkpoint files to safetensors, beside them or into ``save_path``; ``name_map`` renames entries."""
+    _convert("ckpt_to_safetensors", file_path, save_path, name_map, file_name_regex, processes_num, "ckpt", "safetensors")
+
+
+def safetensors_to_ckpt(file_path, save_path=None, name_map=None, file_name_regex=None, processes_num=1):
+    """Converts safetensors files to checkpoints, beside them or into ``save_path``; ``name_map`` renames entries."""
+    _convert("safetensors_to_ckpt", file_path, save_path, name_map, file_name_regex, processes_num, "safetensors", "ckpt")
