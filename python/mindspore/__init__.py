@@ -9,8 +9,9 @@ from mindspore import _c
 from mindspore._c import Tensor, from_numpy, frombuffer
 from mindspore.common.dtype import *  # noqa: F403
 from mindspore.common import dtype
-from mindspore.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, COMPATIBLE, JitConfig, ParallelMode, get_context,
-                               get_seed, set_context, set_seed)
+from mindspore.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, COMPATIBLE, JitConfig, ParallelMode, get_auto_parallel_context,
+                               get_context, get_current_device, get_level, get_log_config, get_seed, reset_auto_parallel_context,
+                               set_auto_parallel_context, set_context, set_deterministic, set_device, set_ps_context, set_seed)
 
 __version__ = _c.version()
 tensor = Tensor
@@ -30,7 +31,7 @@ _LAZY = {
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ('ops', 'mint', 'nn', 'dataset', 'common', 'train', 'amp', 'context', 'numpy', 'communication', 'parallel',
-            'runtime', 'hal', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler')
+            'runtime', 'hal', 'device_context', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler')
 
 
 def is_tensor(obj):

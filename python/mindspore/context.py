@@ -1,6 +1,7 @@
 """The context: execution mode, device, seeds, and options that existing scripts set."""
 import os
 import sys
+from collections import namedtuple
 
 from mindspore import _c
 
@@ -20,6 +21,7 @@ _options = {
     'parameter_broadcast': True, 'graph_memory_max_size': '0', 'variable_memory_max_size': '0',
 }
 _seed = None
+_DeviceInfo = namedtuple('_DeviceInfo', ['device_target', 'device_id'])
 
 
 class ParallelMode:
@@ -52,6 +54,8 @@ def _check(key, value):
     if key == 'mode' and (value not in (GRAPH_MODE, PYNATIVE_MODE) or isinstance(value, bool)):
         raise ValueError("For 'context.set_context', the argument 'mode' should be context.GRAPH_MODE (0) or "
                          f"context.PYNATIVE_MODE (1), but got {value}.")
+    if key == 'device_id' and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 4096):
+        raise ValueError(f"For 'context.set_context', the argument 'device_id' must be in range [0, 4095], but got {value}.")
     if key == 'device_target' and value != 'CPU':
         raise ValueError(f"For 'context.set_context', the argument 'device_target' must be 'CPU', but got {value}.")
 
@@ -103,3 +107,91 @@ def set_seed(seed):
 def get_seed():
     """The seed that set_seed was given, or None."""
     return _seed
+
+
+def set_device(device_target, device_id=None):
+    """Chooses the device that operators run on."""
+    if device_target not in ('CPU', 'GPU', 'Ascend'):
+        raise ValueError(f"The argument 'device_target' must be one of ['CPU', 'GPU', 'Ascend'], but got {device_target}.")
+    if device_target != 'CPU':
+        raise RuntimeError(f"Unsupported device target {device_target}. This process only supports one of the ['CPU'].")
+    if device_id is not None:
+        set_context(device_id=device_id)
+
+
+def get_current_device():
+    """(device target, device id)."""
+    return _DeviceInfo(_options['device_target'], _options['device_id'])
+
+
+def set_deterministic(deterministic):
+    """Results do not depend on threads in either setting; only its type is checked."""
+    if not isinstance(deterministic, bool):
+        raise TypeError(f"For 'set_deterministic', the argument must be bool, but got {type(deterministic).__name__}.")
+    _options['deterministic'] = 'ON' if deterministic else 'OFF'
+
+
+def get_level():
+    """The level of the log, from the environment variable GLOG_v: '2' is warnings."""
+    return os.environ.get('GLOG_v', '2')
+
+
+def get_log_config():
+    """The settings of the log."""
+    return {name: os.environ.get(name, default) for name, default in (('GLOG_v', '2'), ('GLOG_logtostderr', '1'))}
+
+
+# ---- how a network is distributed; one process is one device ----
+
+_PARALLEL = {
+    'device_num': 1, 'global_rank': 0, 'gradients_mean': False, 'gradient_fp32_sync': True, 'loss_repeated_mean': True,
+    'parallel_mode': ParallelMode.STAND_ALONE, 'auto_parallel_search_mode': 'recursive_programming',
+    'search_mode': 'recursive_programming', 'parameter_broadcast': False, 'strategy_ckpt_load_file': '',
+    'strategy_ckpt_save_file': '', 'full_batch': False, 'dataset_strategy': 'data_parallel', 'enable_parallel_optimizer': False,
+    'force_fp32_communication': False, 'enable_alltoall': False, 'all_reduce_fusion_config': [], 'pipeline_stages': 1,
+    'pipeline_result_broadcast': False, 'auto_parallel_new_interface': False, 'grad_accumulation_step': 1,
+    'parallel_optimizer_config': {}, 'strategy_ckpt_config': {}, 'group_ckpt_save_file': '', 'auto_pipeline': False,
+    'comm_fusion': {'openstate': True, **{op: {'mode': 'auto', 'config': None} for op in ('allreduce', 'allgather', 'reducescatter')}},
+}
+_parallel = dict(_PARALLEL)
+_COUNTS = ('device_num', 'pipeline_stages', 'grad_accumulation_step')
+
+
+def set_auto_parallel_context(**kwargs):
+    """Sets how a network is distributed; see get_auto_parallel_context. This process is the only one."""
+    for key, value in kwargs.items():
+        if key not in _PARALLEL:
+            raise ValueError(f"Set context keyword {key} is not recognized!")
+        if key == 'parallel_mode' and value not in ParallelMode.MODE_LIST:
+            raise ValueError("The context configuration parameter 'parallel_mode' only support 'stand_alone', 'data_parallel', "
+                             f"'hybrid_parallel', 'semi_auto_parallel' and 'auto_parallel', but got the value : {value}.")
+        if isinstance(_PARALLEL[key], bool) and not isinstance(value, bool):
+            raise TypeError(f"The context configuration parameter '{key}' must be bool, but got {type(value).__name__}.")
+        if key in _COUNTS and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
+            raise ValueError(f"The context configuration parameter '{key}' must be a positive integer, but got the value of {key} : "
+                             f"{value}.")
+        if key in _COUNTS and value != 1:
+            raise NotImplementedError(f"For 'set_auto_parallel_context', '{key}' other than 1 is not supported: one process computes "
+                                      f"on one device, but got {value}.")
+        if key == 'global_rank' and value != 0:
+            raise ValueError(f"The context configuration parameter 'global_rank' must be below 'device_num' 1, but got {value}.")
+    _parallel.update(kwargs)
+
+
+def get_auto_parallel_context(attr_key):
+    """The value of an option of set_auto_parallel_context."""
+    if attr_key not in _parallel:
+        raise ValueError(f"Get context keyword {attr_key} is not recognized!")
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context():
+    """Back to the defaults."""
+    _parallel.clear()
+    _parallel.update(_PARALLEL)
+
+
+def set_ps_context(**kwargs):
+    """There is no parameter server: enabling one is refused."""
+    if kwargs.get('enable_ps'):
+        raise NotImplementedError("For 'set_ps_context', a parameter server ('enable_ps') is not supported.")
