@@ -1,6 +1,7 @@
-/* ckpt.c - rows that read and write checkpoint files: `_format.ckpt_*`, `_format.safetensors_*`. */
+/* ckpt.c - rows that read and write files: checkpoints, safetensors, event logs (`_format.*`). */
 #include "api/api.h"
 #include "core/mem.h"
+#include "format/record.h"
 
 #include <stdlib.h>
 
@@ -91,4 +92,11 @@ MS_API(ckpt_load, "_format.ckpt_load", "(path: str) -> any")
 MS_API(safetensors_load, "_format.safetensors_load", "(path: str) -> any")
 {
     return load(c, ms_safetensors_load(ARG(0)->s));
+}
+MS_API(record_append, "_format.record_append", "(path: str, record: Tensor) -> None")
+{
+    MsTensor *bytes = ms_contiguous(T(1));
+    return bytes ? ms__record_append(ARG(0)->s, ms_tensor_data(bytes),
+                                     (size_t)ms_tensor_numel(bytes) * ms_dtype_size(ms_tensor_dtype(bytes)))
+                 : ms_error()->code;
 }
