@@ -166,6 +166,26 @@ MS_API_EXPORT void ms_memory_fail_after(int64_t n, bool forever);
 MS_API_EXPORT int ms_thread_count(void);
 MS_API_EXPORT MsStatus ms_thread_set_count(int n);
 
+/* ---- profile ----------------------------------------------------------------------------------- */
+
+/* Between start and stop every run of a kernel, in eager mode and in graphs, by any thread, is recorded:
+ * operator, kernel, time, bytes of inputs and outputs, floating-point operations of products and
+ * convolutions; with `shapes` also the shapes of the inputs. Nanoseconds are those of CLOCK_MONOTONIC. */
+typedef struct MsProfileRow {
+    const char *op, *kernel;
+    int64_t calls, ns, bytes, flops;
+} MsProfileRow;
+
+MS_API_EXPORT void ms_profile_start(bool shapes);
+MS_API_EXPORT void ms_profile_stop(void);
+MS_API_EXPORT void ms_profile_clear(void); /* forgets what was recorded */
+/* Adds a range of the caller's, shown beside the kernels of its thread; nothing when no profile is taken. */
+MS_API_EXPORT void ms_profile_range(const char *name, int64_t from_ns, int64_t to_ns);
+/* Sums by operator and kernel into row[0..cap); returns how many rows were filled. */
+MS_API_EXPORT int ms_profile_table(int cap, MsProfileRow *row);
+/* Writes the events as a Chrome trace (JSON; chrome://tracing, Perfetto). Error: IO. */
+MS_API_EXPORT MsStatus ms_profile_save(const char *path);
+
 /* ---- random numbers ---------------------------------------------------------------------------- */
 
 MS_API_EXPORT MsStatus ms_random_seed(uint64_t seed); /* the default generator */
@@ -192,8 +212,8 @@ MS_API_EXPORT MsStatus ms_vjp_grad(MsTrace *trace, int n_out, MsTensor *const *y
                                    MsTensor **grad);
 MS_API_EXPORT MsTensor *ms_vjp_value(MsTrace *trace, MsTensor *y);
 MS_API_EXPORT MsStatus ms_vjp_end(MsTrace *trace);
-/* Ends the recording but keeps the tape: ms_vjp_grad works, with cotangents of the level around the call, until
- * ms_vjp_end. */
+/* Ends the recording but keeps the tape: ms_vjp_grad works, with cotangents of the level around the call,
+ * until ms_vjp_end. */
 MS_API_EXPORT MsStatus ms_vjp_leave(MsTrace *trace);
 
 /* Forward mode: x[i] carries tangent v[i]. ms_jvp_value splits an output into value and tangent. */
@@ -233,8 +253,8 @@ MS_API_EXPORT int64_t ms_graph_arena(const MsGraph *g);
 
 /* ---- checkpoints ------------------------------------------------------------------------------- */
 
-/* Files in MindSpore's .ckpt format: a list of names with a tensor or a text each; or in the safetensors format,
- * which has no texts and sorts the names. */
+/* Files in MindSpore's .ckpt format: a list of names with a tensor or a text each; or in the safetensors
+ * format, which has no texts and sorts the names. */
 typedef struct MsCheckpoint MsCheckpoint;
 
 /* Writes entries name[k] with text[k], or tensor[k] where `text` or text[k] is NULL. The file appears whole

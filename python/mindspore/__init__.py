@@ -28,6 +28,7 @@ _LAZY = {
                        'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore '
                        'LossScaleManager FixedLossScaleManager DynamicLossScaleManager '
                        'SummaryRecord SummaryCollector',
+    'mindspore.profiler': 'Profiler',
     'mindspore.jit': 'jit jit_class constexpr lazy_inline no_inline',
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}

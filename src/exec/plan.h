@@ -4,6 +4,7 @@
 #ifndef MS_EXEC_PLAN_H
 #define MS_EXEC_PLAN_H
 #include "exec/exec.h"
+#include "op/profile.h"
 
 /* What a run node by node found out about a value. */
 typedef struct MsSeen {
@@ -80,7 +81,6 @@ void ms__instance_free(MsInstance *p);
 
 /* profile.c */
 bool ms__profiling(void);
-int64_t ms__now(void); /* nanoseconds */
 void ms__profile_print(const MsInstance *p);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 bool ms__profiling(void)
 {
@@ -15,13 +14,6 @@ bool ms__profiling(void)
     int on = atomic_load_explicit(&known, memory_order_relaxed);
     if (on < 0) known = on = getenv("MS_PROFILE") != NULL;
     return on;
-}
-
-int64_t ms__now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static int slower_first(const void *a, const void *b)

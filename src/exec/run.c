@@ -144,7 +144,7 @@ static MsStatus run_node(Walk *w, int k)
     if (gives_input(n->op))
         out[0] = in[0];
     else
-        st = (kernel = ms__select(&c)) ? kernel->run(&c) : ms_error()->code;
+        st = (kernel = ms__select(&c)) ? ms__run(kernel->run, &c) : ms_error()->code;
     for (int j = 0; j < n->n_out && st == MS_OK; j++) w->val[n->out + j] = ms_tensor_ref(out[j]);
     ms_scope_end(mark, NULL, 0);
     if (st == MS_OK) st = see_node(w, k, in, kernel);
@@ -386,7 +386,7 @@ static MsStatus fetch_outputs(MsPlanned *s)
 
 static MsStatus run_step(MsPlanned *s)
 {
-    MsStatus st = s->run(&s->call);
+    MsStatus st = ms__run(s->run, &s->call);
     bool moved = false;
     for (int j = 0; j < s->call.n_out; j++) moved |= s->call.out[j] != s->preset[j];
     if (__builtin_expect(!moved, 1)) return st;

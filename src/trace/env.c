@@ -1,14 +1,17 @@
 /* env.c - writes into tensors, functionalised.
  *
  * Without a trace a write goes to the storage and every view sees it. Inside a trace nothing may be
- * overwritten that a tape or a graph still refers to, so a write makes a new value: concrete tensor    the
- * innermost trace's environment maps its storage to the new value; readers look there (ms__lift), and the end
- * of the trace writes the entry to the level below. traced tensor      its handle becomes the new value.
- *   traced view        the new base is computed by the view operator's view_write rule and written to the
- * base, and every other view notices by the base's version that it must be read again. Refused: forbidding
- * writes in traces (scripts use them), and overwriting storage under version checks only (errors where the
- * original works). */
+ * overwritten that a tape or a graph still refers to, so a write makes a new value:
+ *   concrete tensor    the innermost trace's environment maps its storage to the new value; readers look there
+ *                      (ms__lift), and the end of the trace writes the entry to the level below.
+ *   traced tensor      its handle becomes the new value.
+ *   traced view        the new base is computed by the view operator's view_write rule and written to the base,
+ *                      and every other view notices by the base's version that it must be read again.
+ * Refused: forbidding writes in traces (scripts use them), and overwriting storage under version checks only
+ * (errors where the original works).
+ */
 #include "core/mem.h"
+#include "op/profile.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -397,7 +400,7 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
     MsCall c = {op, attr, n_in, n, in, out, aval};
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    MS_TRY(k->run(&c));
+    MS_TRY(ms__run(k->run, &c));
     for (int j = 0; j < n; j++) targets[j]->storage->version++, targets[j]->literal = false;
     return MS_OK;
 }

@@ -1,6 +1,7 @@
 /* eval.c - the interpreter at the bottom: concrete tensors in, a kernel from the operator's ordered list,
  * concrete tensors out. Allocates nothing but the outputs. */
 #include "core/mem.h"
+#include "op/profile.h"
 #include "trace/trace.h"
 
 #include <stdatomic.h>
@@ -46,7 +47,7 @@ static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *con
     for (int j = 0; j < *n_out; j++) out[j] = NULL;
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    return k->run(&c);
+    return ms__run(k->run, &c);
 }
 
 MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
