@@ -1,5 +1,6 @@
 /* optimize.c - the order of the passes. Each keeps every result to the bit, so that eager execution and any
- * level give the same numbers. */
+ * level give the same numbers; only those that put one kernel in the place of several (attention) agree to rounding.
+ */
 #include "graph/match.h"
 
 #include <stdatomic.h>
@@ -46,6 +47,11 @@ MsStatus ms_graph_optimize(MsGraph *g, MsJitLevel level)
         for (int k = 0; k < (int)(sizeof simple / sizeof *simple); k++)
             MS_TRY(apply(simple[k], g, number, &step, &changed));
     }
-    if (level >= MS_JIT_O1) MS_TRY(apply(&ms__pass_fuse, g, number, &step, &changed));
+    if (level >= MS_JIT_O1) {
+        changed = false;
+        MS_TRY(apply(&ms__pass_attention, g, number, &step, &changed));
+        if (changed) MS_TRY(apply(&ms__pass_dce, g, number, &step, &changed));
+        MS_TRY(apply(&ms__pass_fuse, g, number, &step, &changed));
+    }
     return apply(&ms__pass_dce, g, number, &step, &changed);
 }
