@@ -251,14 +251,23 @@ MS_API(math_sinc, "ops.sinc mint.sinc mint.special.sinc Tensor.sinc", "(input: T
     return R(sinc(T(0)));
 }
 
+/* Degrees are fractions of a radian: an integer would be 0. */
+static MsStatus scaled_angle(MsApiCall *c, const char *name, double by)
+{
+    if (!ms_dtype_is_float(dtype_of(T(0))))
+        return MS_FAIL(MS_ERROR_TYPE, "For '%s', the 'x' must be a tensor of floats, but got %s.", name,
+                       ms_dtype_name(dtype_of(T(0))));
+    return R(times(T(0), by));
+}
+
 MS_API(math_deg2rad, "ops.deg2rad Tensor.deg2rad", "(x: Tensor) -> Tensor")
 {
-    return R(times(T(0), M_PI / 180));
+    return scaled_angle(c, "deg2rad", M_PI / 180);
 }
 
 MS_API(math_rad2deg, "ops.rad2deg Tensor.rad2deg", "(x: Tensor) -> Tensor")
 {
-    return R(times(T(0), 180 / M_PI));
+    return scaled_angle(c, "rad2deg", 180 / M_PI);
 }
 
 MS_API(math_logit, "ops.logit Tensor.logit mint.logit", "(input: Tensor, eps: float=None) -> Tensor")
@@ -712,12 +721,12 @@ MS_API(math_type, "Tensor.type", "(self: Tensor, dtype: dtype) -> Tensor")
 MS_API(math_type_name, "Tensor.type", "(self: Tensor) -> str")
 {
     static const char *const names[MS_DTYPE_COUNT] = {
-        [MS_BOOL] = "BoolTensor",     [MS_INT8] = "CharTensor",         [MS_INT16] = "ShortTensor",
-        [MS_INT32] = "IntTensor",     [MS_INT64] = "LongTensor",        [MS_UINT8] = "ByteTensor",
-        [MS_FLOAT16] = "HalfTensor",  [MS_BFLOAT16] = "BFloat16Tensor", [MS_FLOAT32] = "FloatTensor",
-        [MS_FLOAT64] = "DoubleTensor"};
-    const char *name = names[dtype_of(T(0))];
-    c->out = (MsArg){.kind = MS_ARG_STR, .s = name ? name : ms_dtype_name(dtype_of(T(0)))};
+        [MS_BOOL] = "Bool",       [MS_INT8] = "Int8",           [MS_INT16] = "Int16",
+        [MS_INT32] = "Int32",     [MS_INT64] = "Int64",         [MS_UINT8] = "UInt8",
+        [MS_UINT16] = "UInt16",   [MS_UINT32] = "UInt32",       [MS_UINT64] = "UInt64",
+        [MS_FLOAT16] = "Float16", [MS_BFLOAT16] = "BFloat16",   [MS_FLOAT32] = "Float32",
+        [MS_FLOAT64] = "Float64", [MS_COMPLEX64] = "Complex64", [MS_COMPLEX128] = "Complex128"};
+    c->out = (MsArg){.kind = MS_ARG_STR, .s = names[dtype_of(T(0))]};
     return MS_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "api/api.h"
 
 #include <math.h>
+#include <string.h>
 
 static MsDtype dtype_of(const MsTensor *x)
 {
@@ -130,18 +131,27 @@ MS_API(any_dim, "mint.any Tensor.any", "(input: Tensor, dim: ints = None, keepdi
 
 /* ---- extremes ---- */
 
-/* amax with `initial` (also the value of an empty axis) and `where`. */
+/* Argument 0 with `initial` where `where` is false; *first = `initial` as a tensor, NULL when not given. */
+static MsTensor *chosen(MsApiCall *c, int initial, int where, MsTensor **first)
+{
+    MsTensor *x = T(0);
+    *first = GIVEN(initial) ? ms__arg_tensor(ARG(initial), x) : NULL;
+    if (GIVEN(initial) && !*first) return NULL;
+    if (ARG(where)->kind == MS_ARG_TENSOR) {
+        if (!*first)
+            return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', 'initial' must be given together with 'where'.",
+                                strrchr(c->row->names, '.') + 1);
+        return ms_where(T(where), x, *first);
+    }
+    if (ARG(where)->kind == MS_ARG_BOOL && !I(where) && *first)
+        return ms_where(ms_tensor_scalar_int(MS_BOOL, 0), x, *first);
+    return x;
+}
+
+/* amax with `initial` and `where`. */
 static MsStatus extreme(MsApiCall *c, bool largest, int a, int kd, int initial, int where)
 {
-    MsTensor *x = T(0), *first = GIVEN(initial) ? ms__arg_tensor(ARG(initial), x) : NULL;
-    if (ARG(where)->kind == MS_ARG_TENSOR) {
-        if (!first)
-            return MS_FAIL(MS_ERROR_VALUE,
-                           "For 'amax' and 'amin', 'initial' must be given together with 'where'.");
-        x = ms_where(T(where), x, first);
-    } else if (ARG(where)->kind == MS_ARG_BOOL && !I(where) && first) {
-        x = ms_where(ms_tensor_scalar_int(MS_BOOL, 0), x, first);
-    }
+    MsTensor *first, *x = chosen(c, initial, where, &first);
     if (!x) return ms_error()->code;
     MS_TRY(reduce(c, largest ? ms_reduce_max : ms_reduce_min, x, a, kd, MS_DTYPE_NONE));
     if (!first) return MS_OK;
@@ -173,9 +183,8 @@ MS_API(amin_dim, "mint.amin", "(input: Tensor, dim: ints = (), keepdim: bool = F
 }
 
 /* (values, indices) along one axis; the gradient goes to the element found. */
-static MsStatus found(MsApiCall *c, bool largest, int64_t axis, bool keep, MsDtype index_dtype)
+static MsStatus found(MsApiCall *c, MsTensor *x, bool largest, int64_t axis, bool keep)
 {
-    MsTensor *x = T(0);
     MsTensor *at = largest ? ms_argmax(x, axis, true) : ms_argmin(x, axis, true);
     MsTensor *v = at ? ms_take_along(x, at, axis) : NULL;
     if (!v) return ms_error()->code;
@@ -187,25 +196,22 @@ static MsStatus found(MsApiCall *c, bool largest, int64_t axis, bool keep, MsDty
         v = ms_reshape(v, (MsInts){n, shape});
         at = ms_reshape(at, (MsInts){n, shape});
     }
-    if (index_dtype != MS_INT64) at = ms_cast(at, index_dtype);
     MsTensor *both[2] = {v, at};
     return ms__api_return_list(c, 2, both);
+}
+
+/* found() with `initial` and `where`. */
+static MsStatus found_among(MsApiCall *c, bool largest, int initial, int where)
+{
+    MsTensor *first, *x = chosen(c, initial, where, &first);
+    if (x && first) x = largest ? ms_maximum(x, first) : ms_minimum(x, first);
+    return x ? found(c, x, largest, I(1), I(2)) : ms_error()->code;
 }
 
 /* ops.max: always a pair; without an axis the index is 0. */
 static MsStatus pair(MsApiCall *c, bool largest)
 {
-    if (GIVEN(1)) {
-        if (GIVEN(3) || GIVEN(4)) {
-            MS_TRY(found(c, largest, I(1), I(2), MS_INT64));
-            MsTensor *at = c->out.list[1].t;
-            ms__api_release(&c->out);
-            MS_TRY(extreme(c, largest, 1, 2, 3, 4));
-            MsTensor *both[2] = {c->out.t, at};
-            return ms__api_return_list(c, 2, both);
-        }
-        return found(c, largest, I(1), I(2), MS_INT64);
-    }
+    if (GIVEN(1)) return found_among(c, largest, 3, 4);
     MS_TRY(extreme(c, largest, 1, 2, 3, 4));
     MsTensor *both[2] = {c->out.t, ms_tensor_scalar_int(MS_INT64, 0)};
     return ms__api_return_list(c, 2, both);
@@ -234,7 +240,7 @@ MS_API(max_all, "mint.max Tensor.max", "(input: Tensor) -> Tensor")
 
 MS_API(max_dim, "mint.max Tensor.max", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
 {
-    return found(c, true, I(1), I(2), MS_INT64);
+    return found(c, T(0), true, I(1), I(2));
 }
 
 MS_API(max_pair, "mint.max", "(input: Tensor, other: Tensor) -> Tensor")
@@ -251,7 +257,7 @@ MS_API(max_axis, "Tensor.max",
     if (!I(5)) return extreme(c, true, 1, 2, 3, 4);
     if (ARG(1)->kind != MS_ARG_INT)
         return MS_FAIL(MS_ERROR_TYPE, "For 'max', 'axis' must be an int when 'return_indices' is True.");
-    return found(c, true, I(1), I(2), MS_INT64);
+    return found_among(c, true, 3, 4);
 }
 
 MS_API(min_all, "mint.min Tensor.min", "(input: Tensor) -> Tensor")
@@ -261,7 +267,7 @@ MS_API(min_all, "mint.min Tensor.min", "(input: Tensor) -> Tensor")
 
 MS_API(min_dim, "mint.min Tensor.min", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
 {
-    return found(c, false, I(1), I(2), MS_INT64);
+    return found(c, T(0), false, I(1), I(2));
 }
 
 MS_API(min_pair, "mint.min", "(input: Tensor, other: Tensor) -> Tensor")
@@ -278,14 +284,15 @@ MS_API(min_axis, "Tensor.min",
     if (!I(5)) return extreme(c, false, 1, 2, 3, 4);
     if (ARG(1)->kind != MS_ARG_INT)
         return MS_FAIL(MS_ERROR_TYPE, "For 'min', 'axis' must be an int when 'return_indices' is True.");
-    return found(c, false, I(1), I(2), MS_INT64);
+    return found_among(c, false, 3, 4);
 }
 
-static MsStatus where_is(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t, bool))
+/* The original gives int64 for the largest and, but for mint, int32 for the smallest. */
+static MsStatus where_is(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t, bool), MsDtype dtype)
 {
-    if (GIVEN(1)) return R(f(T(0), I(1), I(2)));
+    if (GIVEN(1)) return R(ms_cast(f(T(0), I(1), I(2)), dtype));
     int64_t n = ms_tensor_numel(T(0));
-    MsTensor *at = f(ms_reshape(T(0), (MsInts){1, &n}), 0, false);
+    MsTensor *at = ms_cast(f(ms_reshape(T(0), (MsInts){1, &n}), 0, false), dtype);
     if (!I(2) || !at) return R(at);
     int64_t ones[MS_MAX_DIM] = {1, 1, 1, 1, 1, 1, 1, 1};
     return R(ms_reshape(at, (MsInts){ms_tensor_ndim(T(0)), ones}));
@@ -294,24 +301,28 @@ static MsStatus where_is(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t, bool)
 MS_API(argmax, "ops.argmax mint.argmax Tensor.argmax",
        "(input: Tensor, dim: int = None, keepdim: bool = False) -> Tensor")
 {
-    return where_is(c, ms_argmax);
+    return where_is(c, ms_argmax, MS_INT64);
 }
 
 MS_API(argmax_axis, "Tensor.argmax", "(input: Tensor, axis: int = None, keepdims: bool = False) -> Tensor")
 {
-    return where_is(c, ms_argmax);
+    return where_is(c, ms_argmax, MS_INT64);
 }
 
 MS_API(argmin, "ops.argmin Tensor.argmin",
        "(input: Tensor, axis: int = None, keepdims: bool = False) -> Tensor")
 {
-    return where_is(c, ms_argmin);
+    return where_is(c, ms_argmin, MS_INT32);
 }
 
-MS_API(argmin_dim, "mint.argmin Tensor.argmin",
-       "(input: Tensor, dim: int = None, keepdim: bool = False) -> Tensor")
+MS_API(argmin_mint, "mint.argmin", "(input: Tensor, dim: int = None, keepdim: bool = False) -> Tensor")
 {
-    return where_is(c, ms_argmin);
+    return where_is(c, ms_argmin, MS_INT64);
+}
+
+MS_API(argmin_method, "Tensor.argmin", "(input: Tensor, dim: int = None, keepdim: bool = False) -> Tensor")
+{
+    return where_is(c, ms_argmin, MS_INT32);
 }
 
 /* ---- spread ---- */
