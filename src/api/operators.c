@@ -111,7 +111,7 @@ static MsTensor *angle_of(MsTensor *y, MsTensor *x)
     return ms_atan2(floating(y), floating(x));
 }
 
-MS_API(op_add, "Tensor.__add__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_add, "Tensor.__add__ Tensor.__iadd__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, ms_add);
 }
@@ -121,7 +121,7 @@ MS_API(op_radd, "Tensor.__radd__", "(self: Tensor, other: Tensor|number) -> Tens
     return swapped(c, ms_add);
 }
 
-MS_API(op_sub, "Tensor.__sub__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_sub, "Tensor.__sub__ Tensor.__isub__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, subtract);
 }
@@ -131,7 +131,7 @@ MS_API(op_rsub, "Tensor.__rsub__", "(self: Tensor, other: Tensor|number) -> Tens
     return swapped(c, subtract);
 }
 
-MS_API(op_mul, "Tensor.__mul__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_mul, "Tensor.__mul__ Tensor.__imul__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, ms_mul);
 }
@@ -141,7 +141,7 @@ MS_API(op_rmul, "Tensor.__rmul__", "(self: Tensor, other: Tensor|number) -> Tens
     return swapped(c, ms_mul);
 }
 
-MS_API(op_truediv, "Tensor.__truediv__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_truediv, "Tensor.__truediv__ Tensor.__itruediv__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, divide);
 }
@@ -151,7 +151,7 @@ MS_API(op_rtruediv, "Tensor.__rtruediv__", "(self: Tensor, other: Tensor|number)
     return swapped(c, divide);
 }
 
-MS_API(op_floordiv, "Tensor.__floordiv__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_floordiv, "Tensor.__floordiv__ Tensor.__ifloordiv__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, floor_divide);
 }
@@ -161,7 +161,7 @@ MS_API(op_rfloordiv, "Tensor.__rfloordiv__", "(self: Tensor, other: Tensor|numbe
     return swapped(c, floor_divide);
 }
 
-MS_API(op_mod, "Tensor.__mod__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_mod, "Tensor.__mod__ Tensor.__imod__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, modulo);
 }

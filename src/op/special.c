@@ -1,7 +1,7 @@
-/* special.c - special functions with a parameter. */
+/* special.c - special functions with a parameter or of several arguments. */
 #include "cpu/copy.h"
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/rules.h"
 
 #include <math.h>
 
@@ -60,3 +60,92 @@ MS_OP(polygamma, .sig = "polygamma(x: float, *, n: int) -> x", .infer = infer_po
       .flags = MS_OP_ELEMENTWISE,
       .sample = "f32[3,4]{0.5,4} n=1; f64[5]{0.5,4} n=2; f64[4]{-2.9,-2.1} n=1; f16[3]{0.5,4} n=1");
 MS_KERNEL(polygamma, 0, loop, NULL, run_polygamma);
+
+/* ---- Bessel functions ---- */
+
+static MsTensor *bessel(MsTensor *x, const char *kind)
+{
+    return ms_bessel(x, kind);
+}
+
+/* Abramowitz and Stegun 9.1.28 and 9.6.27; the scaled forms by the product rule. */
+static MsStatus vjp_bessel(MsVjp *c)
+{
+    const char *k = c->attr[0].s;
+    MsTensor *x = c->in[0], *y = c->out[0], *d;
+    bool one = k[1] == '1', scaled = k[2] == 'e';
+    char other[4] = {k[0], one ? '0' : '1', scaled ? 'e' : 0, 0};
+    MsTensor *z = bessel(x, ms__intern(other));
+    if (one) { /* first order: of order 0 minus itself over x, half at the origin of J and I */
+        MsTensor *zero = ms_eq(x, ms__constant(x, 0));
+        MsTensor *ratio = ms_where(zero, ms__constant(x, k[0] == 'j' || k[0] == 'i' ? 0.5 : 0),
+                                   ms_div(y, ms_where(zero, ms__constant(x, 1), x)));
+        d = ms_sub(k[0] == 'k' ? ms_neg(z) : z, ratio);
+    } else {
+        d = k[0] == 'i' ? z : ms_neg(z);
+    }
+    if (scaled) d = k[0] == 'i' ? ms_sub(d, ms_mul(ms_sign(x), y)) : ms_add(d, y);
+    c->grad[0] = ms_mul(c->ct[0], d);
+    return MS_OK;
+}
+
+/* kind: j0 j1 y0 y1 i0 i1 i0e i1e k0 k1 k0e k1e */
+MS_OP(bessel, .sig = "bessel(x: float, *, kind: str) -> x", .vjp = vjp_bessel, .flags = MS_OP_ELEMENTWISE,
+      .sample =
+          "f32[3,4] kind=j0; f64[5] kind=j1; f64[5]{0.5,4} kind=y0; f64[3]{0.5,4} kind=y1; f64[5] kind=i0; "
+          "f64[4] kind=i1; f64[4]{0.5,2} kind=i0e; f64[4]{0.5,2} kind=i1e; f64[4]{0.5,4} kind=k0; "
+          "f32[4]{0.5,4} kind=k1; f64[4]{0.5,4} kind=k0e; f64[4]{0.5,4} kind=k1e");
+
+/* ---- incomplete gamma, zeta ---- */
+
+/* x^(a-1) exp(-x) / gamma(a) */
+static MsTensor *gamma_density(MsTensor *a, MsTensor *x)
+{
+    MsTensor *e = ms_sub(ms_mul(ms__shift(a, -1), ms_log(x)), ms_add(x, ms_lgamma(a)));
+    return ms_exp(e);
+}
+
+static MsStatus vjp_gamma(MsVjp *c, bool upper)
+{
+    MsTensor *g = upper ? ms_neg(c->ct[0]) : c->ct[0];
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms_igamma_slope(c->in[0], c->in[1]));
+    if (c->want[1]) c->grad[1] = ms_mul(g, gamma_density(c->in[0], c->in[1]));
+    return MS_OK;
+}
+static MsStatus vjp_igamma(MsVjp *c)
+{
+    return vjp_gamma(c, false);
+}
+static MsStatus vjp_igammac(MsVjp *c)
+{
+    return vjp_gamma(c, true);
+}
+
+/* Regularised lower and upper incomplete gamma functions; the slope is the first one's derivative by a. */
+MS_OP(igamma, .sig = "igamma(a: float, x: a) -> a", .vjp = vjp_igamma, .flags = MS_OP_ELEMENTWISE,
+      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}");
+MS_OP(igammac, .sig = "igammac(a: float, x: a) -> a", .vjp = vjp_igammac, .flags = MS_OP_ELEMENTWISE,
+      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}");
+MS_OP(igamma_slope, .sig = "igamma_slope(a: float, x: a) -> a", .flags = MS_OP_ELEMENTWISE, .sample = "");
+
+static MsStatus vjp_zeta(MsVjp *c)
+{
+    if (c->want[0])
+        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                       "For 'zeta', the derivative by the first argument is not there.");
+    if (c->want[1])
+        c->grad[1] = ms_neg(ms_mul(ms_mul(c->ct[0], c->in[0]), ms_zeta(ms__shift(c->in[0], 1), c->in[1])));
+    return MS_OK;
+}
+/* The Hurwitz function: sum over k >= 0 of (q + k)^-x. */
+MS_OP(zeta, .sig = "zeta(x: float, q: x) -> x", .vjp = vjp_zeta, .flags = MS_OP_ELEMENTWISE, .sample = "");
+
+MS_OP(gcd, .sig = "gcd(x: int, y: x) -> x", .flags = MS_OP_ELEMENTWISE | MS_OP_NO_GRAD,
+      .sample = "i32[3,4]{-20,20} i32[4]{-20,20}; u8[3] u8[3]; i64[2] i64[]");
+static MsStatus vjp_nextafter(MsVjp *c)
+{
+    c->grad[0] = c->ct[0];
+    return MS_OK;
+}
+MS_OP(nextafter, .sig = "nextafter(x: float, y: x) -> x", .vjp = vjp_nextafter, .flags = MS_OP_ELEMENTWISE,
+      .sample = "f32[3,4] f32[4]; f64[3] f64[3]; f16[3] f16[3]; bf16[2] bf16[2]");
