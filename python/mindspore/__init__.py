@@ -26,7 +26,7 @@ _LAZY = {
                        'ckpt_to_safetensors safetensors_to_ckpt Model DatasetHelper connect_network_with_dataset data_sink Callback '
                        'LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
                        'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore '
-                       'LossScaleManager FixedLossScaleManager DynamicLossScaleManager '
+                       'LossScaleManager FixedLossScaleManager DynamicLossScaleManager build_train_network '
                        'SummaryRecord SummaryCollector',
     'mindspore.profiler': 'Profiler',
     'mindspore.jit': 'jit jit_class constexpr lazy_inline no_inline',

@@ -70,6 +70,7 @@ class Cell:
 
     _ms_version = 0
     _ms_cast = None    # to_float: the dtype floats are cast to on entry
+    _ms_out = None     # the dtype floats are cast to on exit
     _ms_depth = 0      # > 0 inside construct of a cell with _ms_cast
     _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
 
@@ -264,6 +265,8 @@ class Cell:
                 d["_ms_depth"] -= 1
         else:
             result = construct(*args, **kwargs)
+        if d.get("_ms_out") is not None:
+            result = _cast_tree(result, self._ms_out)
         for key, hook in list(d.get("_forward_hooks", {}).items()):
             out = hook(self, args, kwargs, result) if key in d["_hooks_with_kwargs"] else hook(self, args, result)
             if out is not None:
@@ -272,7 +275,8 @@ class Cell:
 
     def _refresh_plain(self):
         d = self.__dict__
-        d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None)
+        d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None or
+                              d.get("_ms_out") is not None)
         self._ms_touch()
 
     def register_forward_pre_hook(self, hook_fn, *, prepend=False, with_kwargs=False):

@@ -4,6 +4,7 @@ import importlib as _importlib
 # Where a public name lives; imported when it is first named.
 _LAZY = {
     'mindspore.train.model': 'Model',
+    'mindspore.train.amp': 'build_train_network auto_mixed_precision custom_mixed_precision get_white_list get_black_list',
     'mindspore.train.dataset_helper': 'DatasetHelper connect_network_with_dataset data_sink',
     'mindspore.train.loss_scale_manager': 'LossScaleManager FixedLossScaleManager DynamicLossScaleManager',
     'mindspore.train.callback': 'Callback LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
