@@ -4,6 +4,7 @@
 #include "op/random.h"
 
 #include "core/mem.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +27,7 @@ MsInts ms__arg_var(const char *op, const MsArg *a, int64_t *buf)
     if (n == 1 && item->kind == MS_ARG_TENSOR && ms_tensor_ndim(item->t) == 1) {
         MsTensor *t = item->t;
         n = (int)ms_tensor_numel(t);
-        for (int k = 0; k < n && n <= MS_MAX_DIM; k++)
-            if (ms_tensor_item_int(ms__picked(t, 0, k), &buf[k]) != MS_OK) return (MsInts){-2, NULL};
+        if (n <= MS_MAX_DIM && ms__tensor_read(t, MS_INT64, buf) != MS_OK) return (MsInts){-2, NULL};
     } else {
         for (int k = 0; k < n && n <= MS_MAX_DIM; k++) {
             if (item[k].kind == MS_ARG_INT) {

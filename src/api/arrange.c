@@ -59,16 +59,34 @@ MS_API(rot90, "ops.rot90 Tensor.rot90", "(input: Tensor, k: int, dims: any) -> T
 
 /* ---- triangles and diagonals ---- */
 
+/* Rows, then columns, of the elements with col - row >= offset (upper) or <= offset. */
 static MsStatus triangle_indices(MsApiCall *c, bool upper)
 {
-    if (I(0) < 0 || I(1) < 0)
+    int64_t rows = I(0), cols = I(1), offset = I(2), n = 0;
+    if (rows < 0 || cols < 0)
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'tri_indices', row and col must not be negative, but got %lld and %lld.",
-                       (long long)I(0), (long long)I(1));
-    MsTensor *one = ms_full_int(MS_INTS(I(0), I(1)), 1, MS_BOOL);
-    MsTensor *at = ms_nonzero(upper ? ms_triu(one, I(2)) : ms_tril(one, I(2)));
-    MsDtype dtype = GIVEN(3) ? DTYPE(3) : MS_INT64;
-    return R(ms__cast_to(ms_transpose(at, MS_INTS(1, 0)), dtype));
+                       (long long)rows, (long long)cols);
+    if (ms__numel(2, (int64_t[]){rows, cols}) < 0) return ms_error()->code;
+    if (cols == 0) rows = 0;
+    int64_t *at = ms__malloc((size_t)(rows > 0 ? rows * cols : 1) * 2 * sizeof *at);
+    if (!at) return ms_error()->code;
+    for (int fill = 0; fill < 2; fill++) {
+        int64_t total = n;
+        n = 0;
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < cols; j++) {
+                if (upper ? j - i < offset : j - i > offset) continue;
+                if (fill) {
+                    at[n] = i;
+                    at[total + n] = j;
+                }
+                n++;
+            }
+    }
+    MsTensor *t = ms_tensor_from(MS_INT64, 2, (int64_t[]){2, n}, at);
+    free(at);
+    return R(ms__cast_to(t, GIVEN(3) ? DTYPE(3) : MS_INT64));
 }
 MS_API(tril_indices, "ops.tril_indices",
        "(row: int, col: int, offset: int = 0, *, dtype: dtype? = None) -> Tensor")

@@ -2,6 +2,10 @@
  * for the positions between two running sums of the counts. */
 #include "api/args.h"
 
+#include "core/mem.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- reshape ---- */
@@ -126,6 +130,57 @@ static MsTensor *repeat_each(MsTensor *t, int axis, int64_t times)
     return ms_reshape(y, (MsInts){t->ndim, shape});
 }
 
+/* Slice k of the axis times[k] times. */
+static MsTensor *repeat_each_of(MsTensor *t, int axis, const int64_t *times)
+{
+    int64_t total = 0, n = 0;
+    for (int64_t k = 0; k < t->shape[axis]; k++) {
+        if (times[k] < 0)
+            return MS_FAIL_NULL(MS_ERROR_VALUE,
+                                "For 'repeat_interleave', repeats must not be negative, but got %lld.",
+                                (long long)times[k]);
+        if (__builtin_add_overflow(total, times[k], &total) || ms__numel(1, &total) < 0)
+            return MS_FAIL_NULL(MS_ERROR_VALUE, "For 'repeat_interleave', the repeats are too many.");
+    }
+    MsTensor *index = ms_tensor_empty(MS_INT64, 1, &total);
+    int64_t *at = index ? ms_tensor_data(index) : NULL;
+    if (!at && total) return NULL;
+    for (int64_t k = 0; k < t->shape[axis]; k++)
+        for (int64_t r = 0; r < times[k]; r++) at[n++] = k;
+    return ms_gather(t, index, axis);
+}
+
+/* The repeats, an int, a list or a tensor of them, as numbers in memory to free. */
+static int64_t *repeats(const MsArg *a, int64_t *n)
+{
+    int count;
+    const MsArg *item = ms__arg_items(a, &count);
+    bool whole = count == 1 && item->kind == MS_ARG_TENSOR;
+    *n = whole ? item->t->numel : count;
+    int64_t *times = ms__malloc((size_t)(*n ? *n : 1) * sizeof *times);
+    if (!times) return NULL;
+    MsStatus st = MS_OK;
+    if (whole) {
+        st =
+            ms_dtype_is_int((MsDtype)item->t->dtype)
+                ? ms__tensor_read(item->t, MS_INT64, times)
+                : MS_FAIL(MS_ERROR_TYPE, "For 'repeat_interleave', the repeats must be integers, but got %s.",
+                          ms_dtype_name((MsDtype)item->t->dtype));
+    } else {
+        for (int k = 0; k < count && st == MS_OK; k++) {
+            if (item[k].kind == MS_ARG_TENSOR)
+                st = ms_tensor_item_int(item[k].t, &times[k]);
+            else if (item[k].kind == MS_ARG_INT)
+                times[k] = item[k].i;
+            else
+                st = MS_FAIL(MS_ERROR_TYPE, "For 'repeat_interleave', the repeats must be integers.");
+        }
+    }
+    if (st == MS_OK) return times;
+    free(times);
+    return NULL;
+}
+
 static MsStatus repeat_interleave(MsApiCall *c, const MsArg *axis_arg)
 {
     MsTensor *t = T(0);
@@ -136,32 +191,16 @@ static MsStatus repeat_interleave(MsApiCall *c, const MsArg *axis_arg)
         MS_TRY(ms__api_axis("repeat_interleave", axis_arg->i, t->ndim, &axis));
     if (!t) return ms_error()->code;
     if (t->ndim == 0) t = ms_reshape(t, MS_INTS(1));
-    int n;
-    const MsArg *item = ms__arg_items(ARG(1), &n);
-    if (n == 1 && item->kind == MS_ARG_INT) return R(repeat_each(t, axis, item->i));
-    MsTensor *times = ms__arg_data("repeat_interleave", ARG(1), MS_INT64);
+    int64_t n = 0, *times = repeats(ARG(1), &n);
     if (!times) return ms_error()->code;
-    times = ms_reshape(times, MS_INTS(times->numel));
-    if (times && times->numel == 1) {
-        int64_t k;
-        MS_TRY(ms_tensor_item_int(times, &k));
-        return R(repeat_each(t, axis, k));
-    }
-    if (!times || times->numel != t->shape[axis])
-        return times ? MS_FAIL(MS_ERROR_VALUE,
-                               "For 'repeat_interleave', %lld repeats do not fit an axis of size %lld.",
-                               (long long)times->numel, (long long)t->shape[axis])
-                     : ms_error()->code;
-    /* slice k is taken for positions sum(times[:k]) .. sum(times[:k+1]) */
-    MsTensor *ends = ms_cumsum(times, 0, false, false);
-    int64_t total = 0, least = 0;
-    if (t->shape[axis] > 0) {
-        MS_TRY(ms_tensor_item_int(ms__picked(ends, 0, times->numel - 1), &total));
-        MS_TRY(ms_tensor_item_int(ms_reduce_min(times, MS_INTS_NONE, false), &least));
-    }
-    if (least < 0) return MS_FAIL(MS_ERROR_VALUE, "For 'repeat_interleave', repeats must not be negative.");
-    MsTensor *index = ms_searchsorted(ends, ms_arange_int(0, 1, total, MS_INT64), true);
-    return R(ms_gather(t, index, axis));
+    MsStatus st = MS_OK;
+    if (n != 1 && n != t->shape[axis])
+        st = MS_FAIL(MS_ERROR_VALUE, "For 'repeat_interleave', %lld repeats do not fit an axis of size %lld.",
+                     (long long)n, (long long)t->shape[axis]);
+    else
+        st = R(n == 1 ? repeat_each(t, axis, times[0]) : repeat_each_of(t, axis, times));
+    free(times);
+    return st;
 }
 
 MS_API(repeat_interleave, "ops.repeat_interleave",

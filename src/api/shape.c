@@ -69,7 +69,9 @@ static MsTensor *permute(MsTensor *x, MsInts p)
         for (int d = 0; d < nd; d++) perm[d] = nd - 1 - d;
         return ms_transpose(x, (MsInts){nd, perm});
     }
-    return ms_transpose(x, p);
+    if (p.n != nd) return ms_transpose(x, p);
+    for (int d = 0; d < nd; d++) perm[d] = p.v[d] < 0 ? p.v[d] + nd : p.v[d];
+    return ms_transpose(x, (MsInts){nd, perm});
 }
 
 static MsTensor *swap(MsTensor *x, int64_t a, int64_t b)

@@ -286,6 +286,17 @@ MsStatus ms_tensor_item_int(MsTensor *t, int64_t *value)
     return y ? MS_OK : ms_error()->code;
 }
 
+MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to)
+{
+    MsTensor *x = need_concrete(t, "values");
+    if (!x) return ms_error()->code;
+    int mark = ms_scope_begin();
+    MsTensor *y = ms_tensor_wrap(dtype, x->ndim, x->shape, NULL, to, keep, NULL);
+    MsStatus st = y ? ms__copy(y, x) : ms_error()->code;
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
+
 /* ---- writing ---- */
 
 static MsTensor *fit_value(MsTensor *x, MsTensor *v)

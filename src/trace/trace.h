@@ -79,6 +79,8 @@ MsStatus ms__env_set(MsTrace *t, MsTensor *root, MsTensor *value);
 MsStatus ms__env_flush(MsTrace *t, MsTensor *(*lower)(MsTrace *, MsTensor *));
 /* Follows primals down to the concrete tensor; NULL without an error when a staging or batching is in the way. */
 MS_API_EXPORT MsTensor *ms__concrete(MsTensor *x);
+/* Copies the elements of t, row-major and cast to dtype, to `to`; no operator runs. RUNTIME when t has no value. */
+MS_API_EXPORT MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to);
 
 /* ---- helpers of interpreters ---- */
 

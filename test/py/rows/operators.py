@@ -106,6 +106,8 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return bool(isclose(input, other, rtol, atol, equal_nan).all())
 
 
+row('mint.allclose Tensor.allclose', allclose, c(F, F + 1e-3), c(F, F + 1e-3, 1e-9, 1e-2, True),
+    c(F, F + 1e-3, rtol=10, atol=0, equal_nan=False), dynamic=True)
 NEAR = F + np.array([0, 1e-3, 0.1])
 NAN = np.array([1.0, np.nan])
 row('ops.isclose mint.isclose Tensor.isclose', isclose, c(F, NEAR), c(F, NEAR, 1e-2), c(F, NEAR, atol=0.2),
