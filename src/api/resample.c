@@ -109,8 +109,15 @@ static double cubic(double t)
     return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
+/* Where output elements lie in the input. */
+typedef enum Grid {
+    GRID_CENTRES, /* centres of elements fit; the nearest mode rounds down from corners */
+    GRID_ENDS,    /* the first and last elements fit */
+    GRID_STARTS   /* i * scale */
+} Grid;
+
 /* scale: input elements per output element. */
-static MsStatus make_taps(Taps *taps, Mode mode, bool corners, int64_t in, int64_t out, double scale, int d,
+static MsStatus make_taps(Taps *taps, Mode mode, Grid grid, int64_t in, int64_t out, double scale, int d,
                           int ndim, MsDtype dtype)
 {
     int64_t shape[MS_MAX_DIM];
@@ -123,10 +130,10 @@ static MsStatus make_taps(Taps *taps, Mode mode, bool corners, int64_t in, int64
         int64_t *at = ms_tensor_data(index);
         double *w = ms_tensor_data(weight);
         for (int64_t i = 0; i < out; i++) {
-            double pos = corners                 ? (double)i * scale
-                         : mode == NEAREST       ? (double)i * scale
-                         : mode == NEAREST_EXACT ? ((double)i + 0.5) * scale
-                                                 : ((double)i + 0.5) * scale - 0.5;
+            double pos = mode == NEAREST && grid == GRID_ENDS      ? round((double)i * scale)
+                         : mode == NEAREST || grid != GRID_CENTRES ? (double)i * scale
+                         : mode == NEAREST_EXACT                   ? ((double)i + 0.5) * scale
+                                                                   : ((double)i + 0.5) * scale - 0.5;
             if (mode == LINEAR && pos < 0) pos = 0;
             int64_t base = (int64_t)floor(pos) + (mode == CUBIC ? k - 1 : k);
             w[i] = mode == CUBIC    ? cubic(pos - (double)base)
@@ -220,9 +227,43 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
         double scale = GIVEN(1) || recompute ? (double)in / (double)out : 1 / factor;
         if (corners) scale = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
         Taps taps;
-        MS_TRY(make_taps(&taps, mode, corners, in, out, scale, 2 + k, ndim, ms_tensor_dtype(x)));
+        MS_TRY(make_taps(&taps, mode, corners ? GRID_ENDS : GRID_CENTRES, in, out, scale, 2 + k, ndim,
+                         ms_tensor_dtype(x)));
         x = resize_axis(x, 2 + k, &taps);
         if (!x) return ms_error()->code;
+    }
+    return R(x);
+}
+
+/* Two spatial axes by the conventions of the Resize classes: by starts unless one of the others is asked for. */
+MS_API(p_resize, "_p.resize",
+       "(x: Tensor, size: ints, mode: str, align_corners: bool, half_pixel_centers: bool) -> Tensor")
+{
+    MsTensor *x = T(0);
+    int64_t buf[MS_MAX_DIM];
+    MsInts size = INTS(1, buf);
+    Mode mode = NEAREST;
+    if (ms_tensor_ndim(x) != 4 || size.n != 2)
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For 'Resize', the input must be 4-D and the 'size' two numbers, but got shape %s and %d.",
+            ms__shape_text(ms_tensor_ndim(x), ms_tensor_shape(x)), size.n);
+    if (I(3) && I(4))
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'Resize', 'align_corners' and 'half_pixel_centers' cannot both be True.");
+    MS_TRY(mode_of(ARG(2)->s, 2, &mode));
+    if (I(4) && mode == NEAREST) mode = NEAREST_EXACT;
+    Grid grid = I(3) ? GRID_ENDS : I(4) ? GRID_CENTRES : GRID_STARTS;
+    for (int k = 0; k < 2 && x; k++) {
+        int64_t in = ms_tensor_shape(x)[2 + k], out = size.v[k];
+        if (in < 1 || out < 1)
+            return MS_FAIL(MS_ERROR_VALUE, "For 'Resize', axis %d of size %lld cannot be resized to %lld.",
+                           2 + k, (long long)in, (long long)out);
+        double scale = (double)in / (double)out;
+        if (grid == GRID_ENDS) scale = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
+        Taps taps;
+        MS_TRY(make_taps(&taps, mode, grid, in, out, scale, 2 + k, 4, ms_tensor_dtype(x)));
+        x = resize_axis(x, 2 + k, &taps);
     }
     return R(x);
 }

@@ -1,24 +1,33 @@
-"""Functions on tensors: every row `ops.x` of the registry, and the transformations under their second path."""
+"""Functions on tensors: every row `ops.x` of the registry; the transformations under their second path; primitive classes."""
+import importlib as _importlib
+
 from mindspore import _c
 
 globals().update(_c.rows('ops'))
 
-_TRANSFORMATIONS = ('grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad')
-_COMPOSITE = ('GradOperation', 'HyperMap', 'Map', 'MultitypeFuncGraph', 'partial', 'depend')
+_HOME = {name: module for module, names in {
+    'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
+    'mindspore.ops.composite': 'GradOperation HyperMap Map MultitypeFuncGraph partial depend',
+    'mindspore.ops.primitive': 'Primitive PrimitiveWithInfer PrimitiveWithCheck prim_attr_register constexpr',
+    'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array',
+}.items() for name in names.split()}
+_MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache')
 
 
 def __getattr__(name):
-    if name in _TRANSFORMATIONS:
-        from mindspore import autodiff
-        return getattr(autodiff, name)
-    if name in _COMPOSITE:
-        from mindspore.ops import composite
-        return getattr(composite, name)
-    if name in ('functional', 'function'):
-        import importlib
-        return importlib.import_module('mindspore.ops.functional')
-    raise AttributeError(f"module 'mindspore.ops' has no attribute {name!r}")
+    if name in _HOME:
+        value = getattr(_importlib.import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        return _importlib.import_module('mindspore.ops.' + name)
+    else:
+        operations = _importlib.import_module('mindspore.ops.operations')
+        if name.startswith('__') or not (name in operations.__all__):
+            raise AttributeError(f"module 'mindspore.ops' has no attribute {name!r}")
+        value = getattr(operations, name)
+    globals()[name] = value
+    return value
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_TRANSFORMATIONS) | set(_COMPOSITE) | {'functional'})
+    operations = _importlib.import_module('mindspore.ops.operations')
+    return sorted(set(globals()) | set(_HOME) | set(_MODULES) | set(operations.__all__))

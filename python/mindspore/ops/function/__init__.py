@@ -1,0 +1,19 @@
+"""mindspore.ops under the paths that the original sorts its functions into."""
+import sys
+
+from mindspore import ops as _ops
+
+
+def __getattr__(name):
+    if name.startswith('__'):
+        raise AttributeError(name)
+    return getattr(_ops, name)
+
+
+def __dir__():
+    return dir(_ops)
+
+
+for _name in ('array_func', 'math_func', 'nn_func', 'linalg_func', 'random_func', 'clip_func', 'debug_func', 'grad', 'image_func', 'other_func',
+              'parameter_func', 'sparse_func', 'sparse_unary_func', 'spectral_func', 'vmap_func', 'fft_func', 'reshard_func'):
+    sys.modules[f'{__name__}.{_name}'] = sys.modules[__name__]

@@ -1,0 +1,269 @@
+"""What the table calls that is more than one call, and the classes that are no operators of numbers."""
+import sys
+
+from mindspore._c import Tensor
+from mindspore.common import dtype as mstype
+from mindspore.common._rows import Rows, nn, optim
+from mindspore.ops.primitive import Primitive
+
+__all__ = ["Assert", "Custom", "HistogramSummary", "HookBackward", "ImageSummary", "Partial", "Print", "PyFunc", "ReduceOp", "ScalarSummary",
+           "TensorSummary"]
+
+_p = Rows("_p")
+
+
+def space():
+    """The names that lines of the table use."""
+    from mindspore import ops
+    return {"o": ops, "p": _p, "rows": _p, "nn": nn, "optim": optim, "Tensor": Tensor, "int32": mstype.int32, "int64": mstype.int64,
+            "float32": mstype.float32, **{f.__name__: f for f in (ints, strided_slice, invert_permutation, conv, depthwise,
+                                                                  conv_backprop_input, max_pool, max_pool_with_index, avg_pool, softmax)}}
+
+
+# ---- arguments ----
+
+def ints(value):
+    """Sizes or axes as the rows take them: constant Tensors become Python numbers."""
+    if isinstance(value, Tensor):
+        value = value.asnumpy().tolist()
+    if isinstance(value, (list, tuple)):
+        return tuple(int(v) if isinstance(v, Tensor) else v for v in value)
+    return value
+
+
+def _spatial(value, n, name, prim):
+    """n numbers from one, n, or n + 2 (the first two for batch and channels are 1)."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,) * n
+    if isinstance(value, (tuple, list)) and len(value) in (n, n + 2):
+        return tuple(value[-n:])
+    raise ValueError(f"For '{prim.name}', the '{name}' should be an int or a tuple of {n} or {n + 2} ints, but got {value}.")
+
+
+def _layout(prim, allowed):
+    if prim.data_format != allowed:
+        raise ValueError(f"For '{prim.name}', the 'data_format' must be '{allowed}' on the CPU, but got '{prim.data_format}'.")
+
+
+def strided_slice(x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    """x[begin:end:strides] with the masks' bits: use the whole axis, an Ellipsis, a new axis, an index."""
+    if not len(begin) == len(end) == len(strides):
+        raise ValueError(f"For 'StridedSlice', 'begin', 'end' and 'strides' must have the same length, but got {len(begin)}, {len(end)} "
+                         f"and {len(strides)}.")
+    index = []
+    for k, (low, high, step) in enumerate(zip(begin, end, strides)):
+        if ellipsis_mask >> k & 1:
+            index.append(Ellipsis)
+        elif new_axis_mask >> k & 1:
+            index.append(None)
+        elif shrink_axis_mask >> k & 1:
+            index.append(low)
+        else:
+            if step == 0:
+                raise ValueError("For 'StridedSlice', the 'strides' must not be 0.")
+            index.append(slice(None if begin_mask >> k & 1 else low, None if end_mask >> k & 1 else high, step))
+    return x[tuple(index)]
+
+
+def invert_permutation(x):
+    """The tuple y with y[x[k]] = k."""
+    if sorted(x) != list(range(len(x))):
+        raise ValueError(f"For 'InvertPermutation', the input must be a permutation of 0 to {len(x) - 1}, but got {x}.")
+    out = [0] * len(x)
+    for k, v in enumerate(x):
+        out[v] = k
+    return tuple(out)
+
+
+def softmax(x, axis):
+    from mindspore import ops
+    if isinstance(axis, (tuple, list)):
+        if len(axis) != 1:
+            raise ValueError(f"For 'Softmax', the 'axis' must be one axis, but got {axis}.")
+        axis = axis[0]
+    return ops.softmax(x, axis)
+
+
+# ---- windows ----
+
+def _padding(prim, n):
+    pad = prim.pad
+    return (pad,) * (2 * n) if isinstance(pad, int) else tuple(pad) if len(pad) != n else tuple(v for v in pad for _ in (0, 1))
+
+
+def conv(prim, x, weight, bias, n):
+    _layout(prim, "NCHW" if n == 2 else "NCDHW")
+    if prim.mode != 1:
+        raise ValueError(f"For '{prim.name}', the 'mode' must be 1 (cross correlation), but got {prim.mode}.")
+    if weight.shape[0] != prim.out_channel:
+        raise ValueError(f"For '{prim.name}', the first size of 'weight' must be 'out_channel' {prim.out_channel}, but got shape "
+                         f"{weight.shape}.")
+    if tuple(weight.shape[2:]) != _spatial(prim.kernel_size, n, "kernel_size", prim):
+        raise ValueError(f"For '{prim.name}', the 'weight' must have the kernel size {prim.kernel_size}, but got shape {weight.shape}.")
+    return nn.conv(x, weight, bias, _spatial(prim.stride, n, "stride", prim), prim.pad_mode.lower(), _padding(prim, n),
+                   _spatial(prim.dilation, n, "dilation", prim), prim.group)
+
+
+def depthwise(prim, x, weight):
+    """A weight [multiplier, channels, height, width] as a grouped convolution."""
+    m, c, h, w = weight.shape
+    weight = weight.transpose((1, 0, 2, 3)).reshape((c * m, 1, h, w))
+    return nn.conv(x, weight, None, _spatial(prim.stride, 2, "stride", prim), prim.pad_mode.lower(), _padding(prim, 2),
+                   _spatial(prim.dilation, 2, "dilation", prim), c)
+
+
+def conv_backprop_input(prim, dout, weight, input_size, n):
+    _layout(prim, "NCHW")
+    pad = prim.pad_list if prim.pad_list is not None else prim.pad
+    pad = (pad,) * (2 * n) if isinstance(pad, int) else tuple(pad)
+    return _p.conv_backprop_input(dout, weight, ints(input_size), _spatial(prim.stride, n, "stride", prim), prim.pad_mode.lower(), pad,
+                                  _spatial(prim.dilation, n, "dilation", prim), prim.group)
+
+
+def _pool(prim, n):
+    _layout(prim, "NCHW" if n == 2 else "NCDHW")
+    mode = prim.pad_mode.lower()
+    pad = prim.attrs.get("pad_list", prim.attrs.get("pad", 0)) if mode == "pad" else 0
+    pad = tuple(pad) if isinstance(pad, (tuple, list)) else (pad,) * (2 * n)
+    return _spatial(prim.kernel_size, n, "kernel_size", prim), _spatial(prim.strides, n, "strides", prim), mode, pad
+
+
+def max_pool(prim, x, n):
+    kernel, stride, mode, pad = _pool(prim, n)
+    return nn.max_pool(x, n, kernel, stride, mode, pad, 1, bool(prim.attrs.get("ceil_mode")))
+
+
+def max_pool_with_index(prim, x):
+    kernel, stride, mode, pad = _pool(prim, 2)
+    y, index = nn.max_pool(x, 2, kernel, stride, mode, pad, 1, False, True)
+    return y, index.astype(mstype.int32)
+
+
+def avg_pool(prim, x, n):
+    kernel, stride, mode, pad = _pool(prim, n)
+    return nn.avg_pool(x, n, kernel, stride, mode, pad, prim.attrs.get("ceil_mode", False), prim.attrs.get("count_include_pad", False),
+                       prim.attrs.get("divisor_override", 0))
+
+
+# ---- other classes ----
+
+class ReduceOp:
+    """Names of reductions of collective operators."""
+    SUM, MAX, MIN, PROD = "sum", "max", "min", "prod"
+
+
+class Print(Primitive):
+    """Prints its inputs when it is reached."""
+
+    def __init__(self):
+        super().__init__("Print")
+
+    def __call__(self, *args):
+        for value in args:
+            print(repr(value) if isinstance(value, Tensor) else value, flush=True)
+        sys.stdout.flush()
+        return Tensor(0, mstype.int32)
+
+
+class Assert(Primitive):
+    """Raises when the condition is false, with the values of ``input_data``, at most ``summarize`` of each."""
+
+    def __init__(self, summarize=3):
+        if isinstance(summarize, bool) or not isinstance(summarize, int):
+            raise TypeError(f"For 'Assert', the 'summarize' must be int, but got {type(summarize).__name__}.")
+        super().__init__("Assert")
+        self.add_prim_attr("summarize", summarize)
+
+    def __call__(self, condition, input_data):
+        if not bool(condition):
+            shown = [x.asnumpy().ravel()[:self.summarize].tolist() if isinstance(x, Tensor) else x for x in input_data]
+            raise RuntimeError(f"For 'Assert', the condition is false; data: {shown}.")
+
+
+class Partial(Primitive):
+    """A function with its first arguments given."""
+
+    def __init__(self):
+        super().__init__("Partial")
+
+    def __call__(self, func, *args):
+        from mindspore.ops.composite import partial
+        return partial(func, *args)
+
+
+class _Summary(Primitive):
+    """Outside a SummaryRecord there is nowhere to write: the value is checked."""
+
+    def __init__(self):
+        super().__init__(type(self).__name__)
+
+    def __call__(self, name, value):
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"For '{self.name}', the 'name' must be a str that is not empty, but got {name!r}.")
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For '{self.name}', the 'value' must be a Tensor, but got {type(value).__name__}.")
+
+
+class ScalarSummary(_Summary):
+    pass
+
+
+class ImageSummary(_Summary):
+    pass
+
+
+class TensorSummary(_Summary):
+    pass
+
+
+class HistogramSummary(_Summary):
+    pass
+
+
+class HookBackward(Primitive):
+    """The identity; ``hook_fn(cell_id, grad_input, grad_output)`` may replace the gradient."""
+
+    def __init__(self, hook_fn, cell_id=""):
+        if not callable(hook_fn):
+            raise TypeError(f"For 'HookBackward', the 'hook_fn' must be a function, but got {type(hook_fn).__name__}.")
+        super().__init__("HookBackward")
+        self.hook_fn, self.cell_id = hook_fn, cell_id
+
+    def __call__(self, *inputs):
+        raise NotImplementedError("For 'HookBackward', hooks of gradients are not supported: use 'ops.InsertGradientOf'.")
+
+
+class Custom(Primitive):
+    """A Python function of arrays as an operator (``func_type`` 'pyfunc')."""
+
+    def __init__(self, func, out_shape=None, out_dtype=None, func_type="pyfunc", bprop=None, reg_info=None):
+        super().__init__("Custom")
+        if func_type not in ("pyfunc",):
+            raise NotImplementedError(f"For 'Custom', the 'func_type' must be 'pyfunc', but got '{func_type}'.")
+        if not callable(func):
+            raise TypeError(f"For 'Custom', the 'func' must be callable for 'pyfunc', but got {type(func).__name__}.")
+        if bprop is not None:
+            raise NotImplementedError("For 'Custom', a 'bprop' is not supported.")
+        self.func, self.out_shape, self.out_dtype, self.func_type = func, out_shape, out_dtype, func_type
+
+    def __call__(self, *inputs):
+        out = self.func(*[x.asnumpy() if isinstance(x, Tensor) else x for x in inputs])
+        return tuple(Tensor(x) for x in out) if isinstance(out, (tuple, list)) else Tensor(out)
+
+
+class PyFunc(Primitive):
+    """A Python function of arrays with announced types and shapes of its outputs."""
+
+    def __init__(self, fn, in_types, in_shapes, out_types, out_shapes, stateful=True):
+        super().__init__("PyFunc")
+        if not callable(fn):
+            raise TypeError(f"For 'PyFunc', the 'fn' must be callable, but got {type(fn).__name__}.")
+        self.fn, self.in_types, self.in_shapes = fn, in_types, in_shapes
+        self.out_types, self.out_shapes, self.stateful = out_types, out_shapes, stateful
+
+    def __call__(self, *inputs):
+        out = self.fn(*[x.asnumpy() if isinstance(x, Tensor) else x for x in inputs])
+        out = out if isinstance(out, (tuple, list)) else (out,)
+        if len(out) != len(self.out_types):
+            raise ValueError(f"For 'PyFunc', the function must return {len(self.out_types)} values, but got {len(out)}.")
+        return tuple(Tensor(x, dtype) for x, dtype in zip(out, self.out_types))
