@@ -79,4 +79,5 @@ MS_OP(
     softmax_cross_entropy_grad,
     .sig = "softmax_cross_entropy_grad(dloss: float, logits: dloss, labels: index, *, ignore: int) -> logits",
     .infer = infer_softmax_cross_entropy_grad, .vjp = vjp_softmax_cross_entropy_grad,
+    .flags = MS_OP_OVER_SECOND,
     .sample = "f32[3] f32[3,5] i64[3]<5 ignore=-100; f32[2,3] f32[2,3,4] i32[2,3]<4 ignore=2");

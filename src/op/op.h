@@ -24,11 +24,11 @@ typedef struct MsKernel MsKernel;
 /* One application of an operator, as infer and kernels see it. */
 typedef struct MsCall {
     const MsOp *op;
-    const MsAttr *attr;   /* in signature order */
+    const MsAttr *attr; /* in signature order */
     int n_in, n_out;
-    MsTensor *const *in;  /* concrete; NULL where an optional input is absent */
-    MsTensor **out;       /* entry NULL = allocate with ms__out, else a tensor to write into */
-    const MsAval *aval;   /* of the outputs, from infer */
+    MsTensor *const *in; /* concrete; NULL where an optional input is absent */
+    MsTensor **out;      /* entry NULL = allocate with ms__out, else a tensor to write into */
+    const MsAval *aval;  /* of the outputs, from infer */
 } MsCall;
 
 /* Shape rule: in -> out avals. `n_out` is preset to the signature's count; variadic outputs set it (at most
@@ -37,8 +37,8 @@ typedef struct MsInfer {
     const MsOp *op;
     const MsAttr *attr;
     int n_in, n_out, cap;
-    const MsAval *in;        /* dtype MS_DTYPE_NONE where absent */
-    MsAval *out;             /* dtype preset from the signature where it says so */
+    const MsAval *in; /* dtype MS_DTYPE_NONE where absent */
+    MsAval *out;      /* dtype preset from the signature where it says so */
 } MsInfer;
 
 /* Reverse rule. Everything is a value of the level below; use public operators (ms_mul, ...). A cotangent is
@@ -72,7 +72,8 @@ typedef enum MsOpFlag {
     MS_OP_EFFECT = 8,      /* never removed or reordered (print, assert) */
     MS_OP_CONTROL = 16,    /* cond, while, scan, call: expanded by interpreters when the bottom is concrete */
     MS_OP_NO_FOLD = 32,    /* result is not a function of the inputs alone */
-    MS_OP_IN_PLACE = 64    /* output j may be written over an input of identical layout */
+    MS_OP_IN_PLACE = 64,   /* output j may be written over an input of identical layout */
+    MS_OP_OVER_SECOND = 128 /* output 0 may be written over input 1 of identical layout */
 } MsOpFlag;
 
 typedef struct MsSig MsSig; /* parsed signature (op/sig.c) */
@@ -87,14 +88,15 @@ struct MsOp {
     const MsKernel *const *kernels; /* ordered, best first, the reference last; ends with NULL */
     MsOpCache *cache;
     const char *sig;
-    MsStatus (*infer)(MsInfer *c);  /* NULL: out[0] has in[0]'s shape (ELEMENTWISE: the broadcast shape) */
-    MsStatus (*vjp)(MsVjp *c);      /* NULL with NO_GRAD, or an error on use */
-    MsStatus (*jvp)(const MsVjp *c, MsTensor *const *tangent, MsTensor **out_tangent); /* NULL: by transposing vjp */
-    MsStatus (*batch)(MsBatch *c);  /* NULL: ELEMENTWISE by alignment, otherwise a loop over examples */
-    MsStatus (*shard)(void *c);     /* layouts it accepts; rules come with the partitioner */
+    MsStatus (*infer)(MsInfer *c); /* NULL: out[0] has in[0]'s shape (ELEMENTWISE: the broadcast shape) */
+    MsStatus (*vjp)(MsVjp *c);     /* NULL with NO_GRAD, or an error on use */
+    MsStatus (*jvp)(const MsVjp *c, MsTensor *const *tangent,
+                    MsTensor **out_tangent); /* NULL: by transposing vjp */
+    MsStatus (*batch)(MsBatch *c); /* NULL: ELEMENTWISE by alignment, otherwise a loop over examples */
+    MsStatus (*shard)(void *c);    /* layouts it accepts; rules come with the partitioner */
     MsStatus (*view_write)(const MsOp *op, const MsAttr *attr, MsTensor *base, MsTensor *v,
                            MsTensor **new_base); /* VIEW: the base after `v` was written through the view */
-    const char *sample;             /* inputs for the sweep, see test/c/sweep.c */
+    const char *sample;                          /* inputs for the sweep, see test/c/sweep.c */
     uint32_t flags;
 };
 
@@ -106,15 +108,15 @@ struct MsKernel {
 };
 
 /* MS_OP(logsumexp, .sig = "...", .infer = ..., ...); */
-#define MS_OP(id, ...) \
-    extern const MsKernel *const ms_kernels_##id[]; \
-    extern const MsOp ms_op_##id; \
-    static MsOpCache ms_cache_##id; \
+#define MS_OP(id, ...)                                                                                       \
+    extern const MsKernel *const ms_kernels_##id[];                                                          \
+    extern const MsOp ms_op_##id;                                                                            \
+    static MsOpCache ms_cache_##id;                                                                          \
     const MsOp ms_op_##id = {.name = #id, .kernels = ms_kernels_##id, .cache = &ms_cache_##id, __VA_ARGS__}
 
 /* In a kernel file: MS_KERNEL(matmul, 50, onednn, ok, run); higher priority is tried first, 0 = reference. */
-#define MS_KERNEL(op, priority, label, ok_fn, run_fn) \
-    extern const MsKernel ms_kernel_##op##_##label; \
+#define MS_KERNEL(op, priority, label, ok_fn, run_fn)                                                        \
+    extern const MsKernel ms_kernel_##op##_##label;                                                          \
     const MsKernel ms_kernel_##op##_##label = {#label, ok_fn, run_fn}
 
 /* The registry (generated): every operator, in alphabetical order. */

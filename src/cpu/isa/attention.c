@@ -3,44 +3,20 @@
  * k and v are read where they lie, and only q and dy are turned around while they are packed. Keys that the mask
  * hides from the whole block are left out. The products are those of isa/gemm.c. */
 #pragma GCC optimize("fp-contract=fast")
-#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between static functions only */
 #include "cpu/attention.h"
 
 #include "core/mem.h"
 #include "cpu/gemm.h"
+#include "cpu/isa/vec.h"
 
-#include <math.h>
 #include <string.h>
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
 #define GEMM_TILE PASTE(ms__gemm_tile_, MS_ISA)
-#define LANES MS_ATTENTION_LANES
+_Static_assert(LANES == MS_ATTENTION_LANES, "queries are worked on in vectors");
 
-typedef float V __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t I __attribute__((vector_size(64), aligned(4), may_alias));
 typedef uint8_t B __attribute__((vector_size(16), aligned(1), may_alias));
-
-static inline __attribute__((always_inline)) V pick(I mask, V a, V b)
-{
-    return (V)((mask & (I)a) | (~mask & (I)b));
-}
-
-/* e^x for x <= 0, to about 1.5 units in the last place; below the smallest normal number 0. */
-static inline __attribute__((always_inline)) V exp_v(V x)
-{
-    V t = x * 1.44269504f + 0x1.8p23f, n = t - 0x1.8p23f;
-    V r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
-    V p = 1.98756e-4f * r + 1.39820e-3f;
-    p = p * r + 8.33345e-3f;
-    p = p * r + 4.16658e-2f;
-    p = p * r + 1.66666657e-1f;
-    p = p * r + 0.5f;
-    p = p * (r * r) + r + 1.0f;
-    V y = (V)((I)p + ((I)t << 23));
-    y = pick(x < -87.3f, (V){0}, y);
-    return pick(x != x, x, y);
-}
 
 typedef struct Head {
     const MsAttention *a;

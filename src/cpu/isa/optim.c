@@ -1,5 +1,6 @@
 /* optim.c - the update formulas of src/op/optim.c on runs of elements, compiled per instruction set.
- * Constants are rounded to the dtype computed in once, before the loop. */
+ * Constants are rounded to the dtype computed in once, before the loop. An output may be the input of the same index
+ * and overlaps nothing else, which the pragma says: the checks for it would be more than the compiler makes. */
 #include "cpu/optim.h"
 
 #include <math.h>
@@ -13,14 +14,15 @@
         const T *p = in[0], *m = in[1], *g = in[2];                                                          \
         T *po = out[0], *mo = out[1];                                                                        \
         T lr = (T)u->lr, mu = (T)u->momentum, wd = (T)u->weight_decay, s = (T)u->grad_scale;                 \
-        if (u->nesterov)                                                                                     \
-            for (int64_t i = 0; i < n; i++) {                                                                \
+        if (u->nesterov) _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                \
+            {                                                                                                \
                 T x = p[i], d = g[i] * s + wd * x, v = m[i] * mu + d;                                        \
                 mo[i] = v;                                                                                   \
                 po[i] = x - lr * (d + mu * v);                                                               \
             }                                                                                                \
         else                                                                                                 \
-            for (int64_t i = 0; i < n; i++) {                                                                \
+            _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                             \
+            {                                                                                                \
                 T x = p[i], v = m[i] * mu + (g[i] * s + wd * x);                                             \
                 mo[i] = v;                                                                                   \
                 po[i] = x - lr * v;                                                                          \
@@ -33,7 +35,8 @@
         T lr = (T)u->lr, mu = (T)u->momentum, wd = (T)u->weight_decay, s = (T)u->grad_scale,                 \
           keep = (T)u->keep;                                                                                 \
         T nesterov = u->nesterov ? 1 : 0;                                                                    \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                                 \
+        {                                                                                                    \
             T x = p[i], d = g[i] * s + wd * x, v = m[i] * mu + keep * d;                                     \
             v = stat[i] > 0 ? d : v;                                                                         \
             mo[i] = v;                                                                                       \
@@ -50,7 +53,8 @@
         if (u->amsgrad) {                                                                                    \
             const T *h = in[3];                                                                              \
             T *ho = out[3];                                                                                  \
-            for (int64_t i = 0; i < n; i++) {                                                                \
+            _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                             \
+            {                                                                                                \
                 T x = p[i], d = g[i] * s + wd * x, mi = b1 * m[i] + c1 * d, vi = b2 * v[i] + c2 * (d * d);   \
                 T hi = vi > h[i] || vi != vi ? vi : h[i], step = u->nesterov ? b1 * mi + c1 * d : mi;        \
                 mo[i] = mi;                                                                                  \
@@ -59,14 +63,16 @@
                 po[i] = x - lr * step / (SQRT(hi) + eps);                                                    \
             }                                                                                                \
         } else if (u->nesterov)                                                                              \
-            for (int64_t i = 0; i < n; i++) {                                                                \
+            _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                             \
+            {                                                                                                \
                 T x = p[i], d = g[i] * s + wd * x, mi = b1 * m[i] + c1 * d, vi = b2 * v[i] + c2 * (d * d);   \
                 mo[i] = mi;                                                                                  \
                 vo[i] = vi;                                                                                  \
                 po[i] = x - lr * (b1 * mi + c1 * d) / (SQRT(vi) + eps);                                      \
             }                                                                                                \
         else                                                                                                 \
-            for (int64_t i = 0; i < n; i++) {                                                                \
+            _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                             \
+            {                                                                                                \
                 T x = p[i], d = g[i] * s + wd * x, mi = b1 * m[i] + c1 * d, vi = b2 * v[i] + c2 * (d * d);   \
                 mo[i] = mi;                                                                                  \
                 vo[i] = vi;                                                                                  \
@@ -79,7 +85,8 @@
         T *po = out[0], *mo = out[1], *vo = out[2];                                                          \
         T lr = (T)u->lr, wd = (T)u->weight_decay, s = (T)u->grad_scale, eps = (T)u->eps;                     \
         T b1 = (T)u->beta1, b2 = (T)u->beta2, c1 = (T)(1 - u->beta1), c2 = (T)(1 - u->beta2);                \
-        for (int64_t i = 0; i < n; i++) {                                                                    \
+        _Pragma("GCC ivdep") for (int64_t i = 0; i < n; i++)                                                 \
+        {                                                                                                    \
             T x = p[i], d = g[i] * s, mi = b1 * m[i] + c1 * d, vi = b2 * v[i] + c2 * (d * d);                \
             mo[i] = mi;                                                                                      \
             vo[i] = vi;                                                                                      \

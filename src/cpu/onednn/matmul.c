@@ -212,12 +212,24 @@ static const char *ok(const MsCall *c)
 
 MS_KERNEL(matmul, 50, onednn, ok, run_matmul);
 
-/* The leading axes of a dense tensor as rows. */
-static MsTensor *rows(MsTensor *t)
+/* The leading axes as rows, or NULL where they do not follow each other evenly. */
+static MsTensor *as_rows(MsTensor *t)
 {
-    if (!t || t->ndim == 2) return t;
-    int64_t k = t->shape[t->ndim - 1];
-    return ms__tensor_view(t, 2, (int64_t[]){t->numel / k, k}, (int64_t[]){k, 1}, 0);
+    int64_t count, pitch, k = t->shape[t->ndim - 1];
+    if (t->strides[t->ndim - 1] != 1 || !ms__collapse(t, 0, t->ndim - 1, &count, &pitch) || pitch < k)
+        return NULL;
+    return ms__tensor_view(t, 2, (int64_t[]){count, k}, (int64_t[]){pitch, 1}, 0);
+}
+
+/* t in `dtype` as rows, copied where need be. */
+static MsTensor *rows(MsTensor *t, MsDtype dtype)
+{
+    if (t->ndim == 2) return usable(t, dtype);
+    MsTensor *r = t->dtype == dtype ? as_rows(t) : NULL;
+    if (r || ms__failed()) return r;
+    t = ms__dense_as(t, dtype);
+    int64_t k = t ? t->shape[t->ndim - 1] : 0;
+    return t ? ms__tensor_view(t, 2, (int64_t[]){t->numel / k, k}, (int64_t[]){k, 1}, 0) : NULL;
 }
 
 static MsStatus run_linear(MsCall *c)
@@ -226,9 +238,10 @@ static MsStatus run_linear(MsCall *c)
     if (!y) return ms_error()->code;
     MsDtype dtype = working_dtype(y);
     int mark = ms_scope_begin();
-    MsTensor *x = c->in[0]->ndim == 2 ? usable(c->in[0], dtype) : rows(ms__dense_as(c->in[0], dtype));
+    MsTensor *x = rows(c->in[0], dtype);
     MsTensor *w = usable(c->in[1], dtype), *bias = c->in[2] ? ms__dense_as(c->in[2], dtype) : NULL;
-    MsTensor *to = ms__dense_out(y, dtype), *to2 = rows(to);
+    MsTensor *to2 = y->dtype == dtype ? as_rows(y) : NULL, *to = to2 ? y : ms__dense_out(y, dtype);
+    if (to && !to2) to2 = rows(to, dtype);
     bool unsupported = false;
     MsStatus st = x && w && to2 && (bias || !c->in[2]) ? multiply(x, false, w, true, bias, to2, &unsupported)
                                                        : ms_error()->code;
