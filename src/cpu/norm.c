@@ -130,21 +130,23 @@ static void statistics(Batch *b, double *mean, double *var)
     }
 }
 
-static MsStatus forward(Batch *b, MsTensor *gamma, MsTensor *beta, double eps, MsTensor *mean, MsTensor *var)
+/* The affine map of statistics as the outputs hold them, so that batch_norm_apply gives the same. */
+static void forward(Batch *b, const MsTensor *gamma, const MsTensor *beta, double eps, const MsTensor *mean,
+                    const MsTensor *var)
 {
-    double *m = (double *)mean->data, *v = (double *)var->data;
+    const double *m = (const double *)mean->data, *v = (const double *)var->data;
     const double *g = (const double *)gamma->data, *s = (const double *)beta->data;
-    statistics(b, m, v);
     for (int64_t c = 0; c < b->c; c++) {
         double scale = g[c] / sqrt(v[c] + eps);
+        put(b, 0, c, m[c]);
         put(b, 1, c, scale);
         put(b, 2, c, s[c] - (m[c] - rounded(b, 0, c)) * scale);
     }
+    b->p.mean = b->vec[0];
     b->p.scale = b->vec[1];
     b->p.shift = b->vec[2];
     const MsNormFns *fns = MS_ISA_PICK(&ms__norm_);
     map(b, fns->apply_rows, fns->apply_planes);
-    return MS_OK;
 }
 
 static MsStatus run_batch_norm(MsCall *c)
@@ -164,11 +166,16 @@ static MsStatus run_batch_norm(MsCall *c)
     if (st == MS_OK) {
         b.p.x = x->data;
         b.p.y = to->data;
-        st = forward(&b, gamma, beta, c->attr[0].f, dm, dv);
+        statistics(&b, (double *)dm->data, (double *)dv->data);
+        st = ms__dense_done(mean, dm);
     }
-    if (st == MS_OK) st = ms__dense_done(y, to);
-    if (st == MS_OK) st = ms__dense_done(mean, dm);
     if (st == MS_OK) st = ms__dense_done(var, dv);
+    if (st == MS_OK && (!(dm = ms__dense_as(mean, MS_FLOAT64)) || !(dv = ms__dense_as(var, MS_FLOAT64))))
+        st = ms_error()->code;
+    if (st == MS_OK) {
+        forward(&b, gamma, beta, c->attr[0].f, dm, dv);
+        st = ms__dense_done(y, to);
+    }
     batch_end(&b);
     ms_scope_end(mark, NULL, 0);
     return st;

@@ -51,6 +51,7 @@ MsStatus ms_graph_optimize(MsGraph *g, MsJitLevel level)
         changed = false;
         MS_TRY(apply(&ms__pass_attention, g, number, &step, &changed));
         if (changed) MS_TRY(apply(&ms__pass_dce, g, number, &step, &changed));
+        MS_TRY(apply(&ms__pass_norm, g, number, &step, &changed));
         MS_TRY(apply(&ms__pass_fuse, g, number, &step, &changed));
     }
     return apply(&ms__pass_dce, g, number, &step, &changed);

@@ -104,6 +104,7 @@ PASS(dce)
 PASS(cse)
 PASS(fold)
 PASS(simplify)
+PASS(norm)
 PASS(fuse)
 
 /* Whatever is cut off or replaced, the parser gives an error or a valid graph. */
@@ -160,6 +161,7 @@ int main(void)
     golden("cse", pass_cse);
     golden("fold", pass_fold);
     golden("simplify", pass_simplify);
+    golden("norm", pass_norm);
     golden("fuse", pass_fuse);
     broken_text();
     refused_memory();

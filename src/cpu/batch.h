@@ -1,0 +1,35 @@
+/* batch.h - loops of batch normalisation on channels-last rows (isa/batch.c), alone and together with the
+ * ReLU and the residual addition that usually follow. */
+#ifndef MS_CPU_BATCH_H
+#define MS_CPU_BATCH_H
+#include "core/error.h"
+
+#define MS_BATCH_ROWS 256 /* rows of a block, whose sums are kept in float32 */
+
+/* Activations are [rows, c], all float32 or all bfloat16. Vectors hold a value per channel.
+ *   apply:  y = (x - mean) scale + shift, then + skip, then relu, where asked for
+ *   reduce: g = dy, or where masked: (dy + more) where `mask` (or, without it, the result of apply) is above 0;
+ *           written to d where given; sums of g and g (x - mean)
+ *   grad:   dx = g by + (x - mean) times + plus */
+typedef struct MsBatchNorm {
+    int64_t rows, c;
+    const void *x, *skip, *dy, *more, *mask;
+    void *y, *d, *dx;
+    const float *mean, *scale, *shift, *by, *times, *plus;
+    double *partial; /* [blocks][2][c]: means and squared deviations of a block, or its two sums */
+    bool stream;     /* what is written is too large to stay in a cache */
+} MsBatchNorm;
+
+typedef void (*MsBatchNormFn)(void *ctx, int64_t begin, int64_t end);
+
+/* Ranges of blocks. First index: 0 float32, 1 bfloat16. */
+typedef struct MsBatchNormFns {
+    MsBatchNormFn stats[2];
+    MsBatchNormFn apply[2][2][2]; /* [relu][skip] */
+    MsBatchNormFn reduce[2][4];   /* plain; masked by apply; by mask; by mask, with more */
+    MsBatchNormFn grad[2][2];     /* plain; masked by apply */
+} MsBatchNormFns;
+
+extern const MsBatchNormFns ms__batch_base, ms__batch_avx2, ms__batch_avx512;
+
+#endif
