@@ -308,10 +308,31 @@ MS_API(getitem, "Tensor.__getitem__", "(self: Tensor, index: any) -> Tensor")
     return R(ms_index(x.view, x.n_adv, x.adv, (MsInts){x.n_adv, x.axes}));
 }
 
+/* x[mask] = v with the same v for every element: a choice, which needs no places and so can be staged.
+ * OK and *done = false when it is something else. */
+static MsStatus set_masked(MsTensor *x, const MsArg *index, MsTensor *v, bool *done)
+{
+    *done = false;
+    if (index->kind != MS_ARG_TENSOR || ms_tensor_dtype(index->t) != MS_BOOL) return MS_OK;
+    MsTensor *mask = index->t;
+    int nd = ms_tensor_ndim(x), n = ms_tensor_ndim(mask);
+    const int64_t *xs = ms_tensor_shape(x), *own = ms_tensor_shape(mask);
+    if (n < 1 || n > nd || ms_tensor_ndim(v) > nd - n || memcmp(xs, own, (size_t)n * sizeof *xs) != 0)
+        return MS_OK;
+    for (int d = 1; d <= ms_tensor_ndim(v); d++) {
+        int64_t size = ms_tensor_shape(v)[ms_tensor_ndim(v) - d];
+        if (size != 1 && size != xs[nd - d]) return MS_OK;
+    }
+    int64_t shape[MS_MAX_DIM];
+    for (int d = 0; d < nd; d++) shape[d] = d < n ? own[d] : 1;
+    MsTensor *y = ms_where(ms_reshape(mask, (MsInts){nd, shape}), v, x);
+    if (!y) return ms_error()->code;
+    *done = true;
+    return ms_tensor_write(x, y);
+}
+
 MS_API(setitem, "Tensor.__setitem__", "(self: Tensor, index: any, value: any) -> Tensor")
 {
-    Index x;
-    MS_TRY(resolve(T(0), ARG(1), &x));
     MsTensor *v = ARG(2)->kind == MS_ARG_LIST     ? list_tensor(ARG(2))
                   : ARG(2)->kind == MS_ARG_TENSOR ? T(2)
                                                   : NULL;
@@ -322,6 +343,11 @@ MS_API(setitem, "Tensor.__setitem__", "(self: Tensor, index: any, value: any) ->
         v = ms__arg_tensor(ARG(2), T(0));
     if (v && ms_tensor_dtype(v) != d) v = ms_cast(v, d);
     if (!v) return ms_error()->code;
+    bool done;
+    MS_TRY(set_masked(T(0), ARG(1), v, &done));
+    if (done) return R(T(0));
+    Index x;
+    MS_TRY(resolve(T(0), ARG(1), &x));
     if (x.n_adv > 0) {
         MsTensor *now = ms_index(x.view, x.n_adv, x.adv, (MsInts){x.n_adv, x.axes});
         if (!now) return ms_error()->code;

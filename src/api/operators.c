@@ -2,6 +2,7 @@
  * comparison, logic, bits, selection. Numbers are weak: they take the other side's dtype within their
  * category; tensors are promoted to the smallest dtype that holds both. */
 #include "api/api.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
@@ -616,8 +617,12 @@ MS_API(allclose, "mint.allclose Tensor.allclose",
        "(input: Tensor, other: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = False) "
        "-> Tensor")
 {
-    MsTensor *near = close_to(c);
-    return R(near ? ms_reduce_all(near, MS_INTS_NONE, false) : NULL);
+    /* A Python bool; within a staged function, where there is no value, a tensor. */
+    MsTensor *near = close_to(c), *all = near ? ms_reduce_all(near, MS_INTS_NONE, false) : NULL;
+    if (!all) return ms_error()->code;
+    if (!ms__concrete(all)) return R(all);
+    c->out = (MsArg){.kind = MS_ARG_BOOL};
+    return ms_tensor_item_int(all, &c->out.i);
 }
 
 MS_API(equal_method, "Tensor.equal", "(input: Tensor|number, other: Tensor|number) -> Tensor")

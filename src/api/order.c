@@ -86,7 +86,7 @@ MS_API(searchsorted_method, "Tensor.searchsorted",
     bool right = false;
     MsTensor *v = ms__arg_data("searchsorted", ARG(1), MS_DTYPE_NONE);
     MS_TRY(side_of(ARG(2), &right));
-    return v ? searchsorted(c, T(0), v, right, T(3), false) : ms_error()->code;
+    return v ? searchsorted(c, T(0), v, right, T(3), true) : ms_error()->code;
 }
 MS_API(bucketize, "ops.bucketize", "(input: Tensor, boundaries: any, *, right: bool = False) -> Tensor")
 {
@@ -166,7 +166,10 @@ MS_API(unique_ops, "ops.unique", "(input: Tensor) -> any")
     MS_TRY(ms_sort(u[3], 0, false, true, o)); /* o[1]: the old number of each new one */
     MsTensor *rank =
         ms_put_along(o[1], o[1], ms_arange_int(0, 1, o[1] ? o[1]->numel : 0, MS_INT64), 0, "set");
-    MsTensor *y[2] = {ms_gather(u[0], o[1], 0), ms_reshape(ms_gather(rank, u[1], 0), (MsInts){1, &x->numel})};
+    /* the indices are int32 but for int64 tensors */
+    MsDtype index = ms_tensor_dtype(x) == MS_INT64 ? MS_INT64 : MS_INT32;
+    MsTensor *y[2] = {ms_gather(u[0], o[1], 0),
+                      ms__cast_to(ms_reshape(ms_gather(rank, u[1], 0), (MsInts){x->ndim, x->shape}), index)};
     return y[0] && y[1] ? ms__api_return_list(c, 2, y) : ms_error()->code;
 }
 
@@ -304,7 +307,8 @@ static MsStatus bincount(MsApiCall *c, MsDtype dtype)
     MsDtype d = w && ms_dtype_is_float(ms_tensor_dtype(w)) ? ms_tensor_dtype(w) : dtype;
     MsTensor *src = w ? ms__cast_to(w, d) : ms_full_int(MS_INTS(x->numel), 1, d);
     MsTensor *index = ms__cast_to(x, MS_INT64);
-    return R(ms_scatter_add(ms_full_int(MS_INTS(n), 0, d), index, src, 0));
+    MsTensor *y = ms_scatter_add(ms_full_int(MS_INTS(n), 0, d), index, src, 0);
+    return R(dtype == MS_FLOAT32 ? ms__cast_to(y, dtype) : y);
 }
 MS_API(bincount, "ops.bincount Tensor.bincount",
        "(input: Tensor, weights: Tensor? = None, minlength: int = 0) -> Tensor")

@@ -3,6 +3,10 @@
  * flattened index, so that every reduction has one implementation. */
 #include "api/args.h"
 
+#include "core/mem.h"
+#include "trace/trace.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* An index of any integer dtype as the operators take it. */
@@ -479,12 +483,16 @@ MS_API(one_hot_mint, "mint.nn.functional.one_hot", "(tensor: Tensor, num_classes
     int64_t n = I(1), most = -1, least = 0;
     MsInts none = {0, NULL};
     if (!index) return ms_error()->code;
-    if (index->numel > 0 && !ms_tensor_is_traced(index)) {
-        MS_TRY(ms_tensor_item_int(ms_reduce_max(index, MS_INTS_NONE, false), &most));
-        MS_TRY(ms_tensor_item_int(ms_reduce_min(index, MS_INTS_NONE, false), &least));
-    } else if (n < 0)
-        return MS_FAIL(MS_ERROR_VALUE,
-                       "For 'one_hot', num_classes must be given when the classes have no value.");
+    if (n < 0 || ms__concrete(index)) {
+        int64_t *v = ms__malloc((size_t)(index->numel ? index->numel : 1) * sizeof *v);
+        MsStatus st = v ? ms__tensor_read(index, MS_INT64, v) : ms_error()->code;
+        for (int64_t k = 0; st == MS_OK && k < index->numel; k++) {
+            if (v[k] > most) most = v[k];
+            if (v[k] < least) least = v[k];
+        }
+        free(v);
+        MS_TRY(st);
+    }
     if (n < 0) n = most + 1;
     if (least < 0 || most >= n)
         return MS_FAIL(MS_ERROR_VALUE, "For 'one_hot', the classes must be in [0, %lld), but got %lld.",

@@ -681,13 +681,43 @@ MS_API(shape_41_select, "mint.select Tensor.select", "(input: Tensor, dim: int, 
     return R(squeeze(ms__narrow(T(0), axis, at, 1), (MsInts){1, &drop}));
 }
 
+/* Whole slices along an axis; the first batch_dims axes of x and index go together: as take_along of the axis
+ * with index repeated over the axes before and after it. */
+static MsStatus gather(MsApiCall *c)
+{
+    MsTensor *x = T(0), *at = indices(T(1));
+    if (!at) return ms_error()->code;
+    if (I(3) == 0) return R(ms_gather(x, at, I(2)));
+    int axis, nd = rank(x), ni = rank(at);
+    MS_TRY(axis_of("gather", I(2), nd, &axis));
+    int64_t b = I(3) < 0 ? I(3) + ni : I(3), n[4] = {1, 1, 1, 1}, m = 1, shape[2 * MS_MAX_DIM];
+    if (b < 0 || b > axis || b > ni)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'gather', 'batch_dims' must be in [0, %d], not above axis and the index's rank, "
+                       "but got %lld.",
+                       ni < axis ? ni : axis, (long long)I(3));
+    const int64_t *xs = ms_tensor_shape(x), *is = ms_tensor_shape(at);
+    for (int d = 0; d < b; d++)
+        if (xs[d] != is[d])
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For 'gather', the first %lld axes of input and index must agree, but got %s and %s.",
+                (long long)b, ms__shape_text(nd, xs), ms__shape_text(ni, is));
+    int k = 0;
+    for (int d = 0; d < nd; d++) n[d < b ? 0 : d < axis ? 1 : d == axis ? 2 : 3] *= xs[d];
+    for (int d = 0; d < axis; d++) shape[k++] = xs[d];
+    for (int d = (int)b; d < ni; d++) shape[k++] = is[d], m *= is[d];
+    for (int d = axis + 1; d < nd; d++) shape[k++] = xs[d];
+    if (k > MS_MAX_DIM)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'gather', the result has more than %d axes.", MS_MAX_DIM);
+    at = ms_broadcast_to(ms_reshape(at, MS_INTS(n[0], 1, m, 1)), MS_INTS(n[0], n[1], m, n[3]));
+    return R(ms_reshape(ms_take_along(ms_reshape(x, (MsInts){4, n}), at, 2), (MsInts){k, shape}));
+}
+
 MS_API(shape_42_gather, "ops.gather",
        "(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor")
 {
-    if (I(3) != 0)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'gather', only 'batch_dims' of 0 is supported, but got %lld.",
-                       (long long)I(3));
-    return R(ms_gather(T(0), indices(T(1)), I(2)));
+    return gather(c);
 }
 
 MS_API(shape_43_gather, "mint.gather Tensor.gather", "(input: Tensor, dim: int, index: Tensor) -> Tensor")
@@ -698,10 +728,7 @@ MS_API(shape_43_gather, "mint.gather Tensor.gather", "(input: Tensor, dim: int, 
 MS_API(shape_44_gather, "Tensor.gather",
        "(self: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor")
 {
-    if (I(3) != 0)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'gather', only 'batch_dims' of 0 is supported, but got %lld.",
-                       (long long)I(3));
-    return R(ms_gather(T(0), indices(T(1)), I(2)));
+    return gather(c);
 }
 
 MS_API(shape_45_gather_elements, "ops.gather_elements Tensor.gather_elements",
@@ -833,10 +860,16 @@ MS_API(shape_65_sort, "Tensor.sort", "(self: Tensor, axis: int = -1, descending:
     return sorted(c, I(1), I(2), false, MS_INT32);
 }
 
-MS_API(shape_66_sort, "mint.sort Tensor.sort",
+MS_API(shape_66_sort, "mint.sort",
        "(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor")
 {
     return sorted(c, I(1), I(2), I(3), MS_INT64);
+}
+
+MS_API(shape_66_sort_method, "Tensor.sort",
+       "(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor")
+{
+    return sorted(c, I(1), I(2), I(3), MS_INT32);
 }
 
 MS_API(shape_67_argsort, "ops.argsort Tensor.argsort",

@@ -212,6 +212,44 @@ static MsStatus infer_put_along(MsInfer *c)
     return MS_OK;
 }
 
+static MsTensor *ones_like(MsTensor *t)
+{
+    return ms_full((MsInts){t->ndim, t->shape}, 1, (MsDtype)t->dtype);
+}
+
+/* y = max or min of x and all that is put there: those equal to y share its cotangent. */
+static MsStatus vjp_put_extreme(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *index = c->in[1], *src = c->in[2], *y = c->out[0];
+    int64_t axis = c->attr[0].i;
+    MsDtype dtype = (MsDtype)x->dtype;
+    MsTensor *stays = ms_cast(ms_eq(x, y), dtype);
+    MsTensor *hits = ms_cast(ms_eq(src, ms_take_along(y, index, axis)), dtype);
+    MsTensor *tied = ms_maximum(ms_put_along(stays, index, hits, axis, "add"), ms_tensor_scalar(dtype, 1));
+    MsTensor *share = ms_div(c->ct[0], tied);
+    if (c->want[0]) c->grad[0] = ms_mul(share, stays);
+    if (c->want[2]) c->grad[2] = ms_mul(ms_take_along(share, index, axis), hits);
+    return MS_OK;
+}
+
+/* y = x times the product of all that is put there. A factor's gradient is the product of the others: that of
+ * the factors that are not zero over its own, where no other one is zero. */
+static MsStatus vjp_put_product(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *index = c->in[1], *src = c->in[2], *g = c->ct[0];
+    int64_t axis = c->attr[0].i;
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms_put_along(ones_like(x), index, src, axis, "mul"));
+    if (!c->want[2]) return MS_OK;
+    MsTensor *zero = ms_eq(src, ms_tensor_scalar((MsDtype)src->dtype, 0)), *one = ones_like(src);
+    MsTensor *factor = ms_where(zero, one, src), *n = ms_cast(zero, (MsDtype)src->dtype);
+    MsTensor *product = ms_take_along(ms_put_along(x, index, factor, axis, "mul"), index, axis);
+    MsTensor *zeros = ms_take_along(ms_put_along(ms__zeros_like(x), index, n, axis, "add"), index, axis);
+    MsTensor *others = ms_div(product, factor), *none = ms__zeros_like(src);
+    others = ms_where(ms_eq(ms_sub(zeros, n), none), others, none);
+    c->grad[2] = ms_mul(ms_take_along(g, index, axis), others);
+    return MS_OK;
+}
+
 static MsStatus vjp_put_along(MsVjp *c)
 {
     MsTensor *g = c->ct[0], *index = c->in[1];
@@ -227,7 +265,7 @@ static MsStatus vjp_put_along(MsVjp *c)
         if (c->want[2]) c->grad[2] = ms_take_along(g, index, axis);
         return MS_OK;
     }
-    return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'put_along', the mode '%s' has no gradient.", mode);
+    return strcmp(mode, "mul") == 0 ? vjp_put_product(c) : vjp_put_extreme(c);
 }
 
 static MsStatus batch_put_along(MsBatch *c)
@@ -251,6 +289,8 @@ static MsStatus batch_put_along(MsBatch *c)
  * last */
 MS_OP(put_along, .sig = "put_along(x: any, index: index, src: x, *, axis: int, mode: str) -> x",
       .infer = infer_put_along, .vjp = vjp_put_along, .batch = batch_put_along,
-      .sample = "f32[3,4] i64[3,2] f32[3,2] axis=1 mode=add; f32[3,4] i32[2,2] f32[2,2] axis=0 mode=set; "
-                "f32[3] i64[0] "
-                "f32[0] axis=0 mode=add");
+      .sample =
+          "f32[3,4] i64[3,2] f32[3,2] axis=1 mode=add; f32[3,4] i32[2,2] f32[2,2] axis=0 mode=set; "
+          "f32[3] i64[0] "
+          "f32[0] axis=0 mode=add; f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=mul; "
+          "f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=max; f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=min");

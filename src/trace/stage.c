@@ -91,6 +91,14 @@ static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n
     }
     MsAval *out_aval = aval ? aval + n_in : NULL;
     if (st == MS_OK) st = ms__infer(op, attr, n_in, aval, cap, out_aval, n_out);
+    for (int j = 0; st == MS_OK && j < *n_out; j++)
+        for (int d = 0; st == MS_OK && d < out_aval[j].ndim; d++)
+            if (out_aval[j].shape[d] < 0)
+                st = MS_FAIL(
+                    MS_ERROR_RUNTIME,
+                    "The shape that '%s' gives depends on a tensor's values, and inside a staged function it "
+                    "has no value yet.",
+                    op->name);
     int32_t first = -1;
     if (st == MS_OK) {
         first = ms__graph_add(t->graph, op, attr, n_in, id, *n_out, out_aval);

@@ -16,14 +16,22 @@ from rows import TABLE
 
 GROUPS = ['ops', 'mint', 'Tensor', 'mint.nn.functional', 'mint.linalg', 'mint.special']
 EPS = 1e-5
+TOLERANCE = {'float16': 2e-3, 'bfloat16': 2e-2, 'float64': 1e-10, 'complex128': 1e-10}
 WITHOUT_ENTRY = set((pathlib.Path(__file__).parent / 'rows' / 'without_entry.txt').read_text().split())
 
 
 # ---- calling ----
 
+def set_item(self, index, value):
+    self[index] = value
+    return self
+
+
 def function(name):
     """The public object of a row's name, as a function of the row's arguments."""
     group, _, last = name.rpartition('.')
+    if name == 'Tensor.__setitem__':
+        return set_item
     if group == 'Tensor':
         attribute = inspect.getattr_static(ms.Tensor, last)
         if not callable(attribute):
@@ -113,7 +121,6 @@ def close(got, want, tol, what):
 def compare(row, got, want, float_name, what):
     got, want = flat(got), flat(want)
     assert len(got) == len(want), f'{what}: {len(got)} results, expected {len(want)}'
-    tol = row.tol * (1e-5 if float_name == 'float32' else 1e-10)
     for j, (g, w) in enumerate(zip(got, want)):
         if not isinstance(g, ms.Tensor):
             assert g == w and type(g) is type(w), f'{what}: {g!r}, expected {w!r}'
@@ -125,7 +132,7 @@ def compare(row, got, want, float_name, what):
             assert g.shape == w.shape, f'{what}: shape {g.shape}, expected {w.shape}'
             np.testing.assert_array_equal(g.asnumpy(), w, err_msg=what)
         else:
-            close(g.asnumpy(), w, 2e-2 * row.tol if dtype in ('float16', 'bfloat16') else tol, what)
+            close(g.asnumpy(), w, row.tol * TOLERANCE.get(dtype, 1e-5), what)
 
 
 def check_values(row, name, case, float_name):
