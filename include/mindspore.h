@@ -216,6 +216,23 @@ MS_API_EXPORT MsStatus ms_vjp_end(MsTrace *trace);
  * until ms_vjp_end. */
 MS_API_EXPORT MsStatus ms_vjp_leave(MsTrace *trace);
 
+/* A gradient that the caller writes, for ms_custom: its inputs xs are n_in tensors, then outputs that were computed from them in
+ * any way; it gives the outputs, and backwards `grad` turns their cotangents (ct[j] may be NULL: zero) into those of the
+ * inputs (grad[i] = NULL: zero), references of the open scope. Counted: tapes and graphs that call it hold it; make it with
+ * ref 1 and give that reference back when no more calls are to come. */
+typedef struct MsHost {
+#ifdef __cplusplus
+    int ref;
+#else
+    _Atomic int ref;
+#endif
+    MsStatus (*grad)(struct MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTensor *const *out,
+                     MsTensor *const *ct, MsTensor **grad);
+    void (*drop)(struct MsHost *h); /* the last reference is gone: frees it */
+} MsHost;
+MS_API_EXPORT MsHost *ms_host_ref(MsHost *h);
+MS_API_EXPORT void ms_host_unref(MsHost *h);
+
 /* Forward mode: x[i] carries tangent v[i]. ms_jvp_value splits an output into value and tangent. */
 MS_API_EXPORT MsTrace *ms_jvp_begin(int n_in, MsTensor *const *in, MsTensor *const *v, MsTensor **x);
 MS_API_EXPORT MsStatus ms_jvp_value(MsTrace *trace, MsTensor *y, MsTensor **value, MsTensor **tangent);

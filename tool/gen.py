@@ -21,7 +21,8 @@ KERNEL = re.compile(r'^MS_KERNEL\(\s*(\w+)\s*,\s*(\d+)\s*,\s*(\w+)\s*,', re.M)
 API = re.compile(r'^MS_API\(\s*(\w+)\s*,', re.M)
 
 CTYPE = {'int': 'int64_t ', 'float': 'double ', 'bool': 'bool ', 'ints': 'MsInts ', 'dtype': 'MsDtype ',
-         'str': 'const char *', 'graph': 'MsGraph *'}
+         'str': 'const char *', 'graph': 'MsGraph *',
+         'host': 'MsHost *'}
 SET = ("int", "float", "bool")
 
 
@@ -91,7 +92,7 @@ def body(name, sig):
             elif kind == 'dtype':
                 lines.append(f'    attr[{k}].kind = {a} == MS_DTYPE_NONE ? MS_ATTR_NONE : MS_ATTR_DTYPE, attr[{k}].n = 0, attr[{k}].i = {a};')
             else:
-                field = 's' if kind == 'str' else 'g'
+                field = {'str': 's', 'graph': 'g', 'host': 'h'}[kind]
                 lines.append(f'    attr[{k}].kind = {a} ? MS_ATTR_{kind.upper()} : MS_ATTR_NONE, attr[{k}].n = 0, attr[{k}].{field} = {a};')
     at = 'attr' if attrs else 'NULL'
     if single:

@@ -11,6 +11,8 @@ __all__ = ['grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', '
 
 # While a function is compiled: gives the rewritten form of a user's function; set by the jit package.
 rewritten = None
+# (tensor, gradient) -> gradient: the hooks of tensors outside the transformation; set by mindspore.common.hooks.
+apply_hooks = None
 
 
 def _callee(fn):
@@ -118,6 +120,10 @@ def _named(call, fn, name):
 
 # ---- reverse mode ----
 
+def _hooked(tensors, grads):
+    return grads if apply_hooks is None else tuple(map(apply_hooks, tensors, grads))
+
+
 class _Plan:
     """What a gradient function was asked for, checked once."""
 
@@ -171,7 +177,7 @@ def _run(plan, args, kwargs, with_value):
         cts = [None] * len(ys) if sens is None else _leaves(sens, [])
         if len(cts) != len(ys):
             raise ValueError(f'The sensitivity has {len(cts)} tensors, but the function has {len(ys)} outputs.')
-        grads = trace.grad(ys, cts)
+        grads = _hooked((*inputs, *plan.weight_list), trace.grad(ys, cts))
         value = _rebuild(out, trace.value) if with_value else None
     finally:
         trace.end()
@@ -250,7 +256,7 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
         if len(cts) != len(ys):
             raise RuntimeError(f"The given sens gradient's size should be same as out of network! Expected {len(ys)} "
                                f'tensors, but got {len(cts)}.')
-        grads = iter(trace.grad(ys, cts))
+        grads = iter(_hooked((*leaves, *weight_list), trace.grad(ys, cts)))
         of_inputs = _replace(inputs, grads)
         if weights is None:
             return of_inputs

@@ -628,7 +628,17 @@ static PyObject *set_hook(PyObject *unused, PyObject *hook)
     return old ? old : Py_NewRef(Py_None);
 }
 
+static PyObject *register_hook(PyObject *self, PyObject *fn)
+{
+    PyObject *m = PyImport_ImportModule("mindspore.common.hooks");
+    PyObject *r = m ? PyObject_CallMethod(m, "register_hook", "OO", self, fn) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
 static PyMethodDef methods[] = {
+    {"register_hook", register_hook, METH_O,
+     "Calls a function with the gradient of this tensor; gives a handle."},
     {"from_numpy", py_from_numpy, METH_O | METH_STATIC, "A tensor that shares the memory of an ndarray."},
     {"item", item, METH_NOARGS, "The value of a tensor with one element as a Python number."},
     {"asnumpy", py_asnumpy, METH_NOARGS, "An ndarray that shares memory with the tensor."},

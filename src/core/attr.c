@@ -24,6 +24,17 @@ uint64_t ms__attr_hash(const MsAttr *a, uint64_t seed)
     return h ^ (h >> 32) ^ (uint64_t)n;
 }
 
+MsHost *ms_host_ref(MsHost *h)
+{
+    h->ref++;
+    return h;
+}
+
+void ms_host_unref(MsHost *h)
+{
+    if (h && --h->ref == 0) h->drop(h);
+}
+
 const char *ms__intern(const char *s)
 {
     static struct Entry {

@@ -12,8 +12,9 @@ typedef enum MsAttrKind {
     MS_ATTR_BOOL,
     MS_ATTR_INTS, /* up to MS_MAX_DIM values */
     MS_ATTR_DTYPE,
-    MS_ATTR_STR,  /* static or interned text, see ms__intern */
-    MS_ATTR_GRAPH /* a sub-graph of a control operator */
+    MS_ATTR_STR,   /* static or interned text, see ms__intern */
+    MS_ATTR_GRAPH, /* a sub-graph of a control operator */
+    MS_ATTR_HOST   /* a function of the host language */
 } MsAttrKind;
 
 typedef struct MsAttr {
@@ -25,6 +26,7 @@ typedef struct MsAttr {
         int64_t v[MS_MAX_DIM];
         const char *s;
         MsGraph *g;
+        MsHost *h;
     };
 } MsAttr;
 

@@ -75,8 +75,10 @@ void ms_graph_unref(MsGraph *g)
         const MsNode *n = &g->node[k];
         if (!n->op) continue;
         const MsSig *s = ms__sig(n->op);
-        for (int a = 0; a < s->n_attr; a++)
+        for (int a = 0; a < s->n_attr; a++) {
             if (n->attr[a].kind == MS_ATTR_GRAPH) ms_graph_unref(n->attr[a].g);
+            if (n->attr[a].kind == MS_ATTR_HOST) ms_host_unref(n->attr[a].h);
+        }
     }
     for (int k = 0; k < g->n_in - g->n_arg && g->captured; k++) ms_tensor_unref(g->captured[k]);
     if (g->plan) g->plan_free(g->plan);
@@ -126,8 +128,10 @@ int32_t ms__graph_add(MsGraph *g, const MsOp *op, const MsAttr *attr, int n_in, 
     if ((s->n_attr && !n.attr) || !n.in) return -1;
     if (s->n_attr) memcpy(n.attr, attr, (size_t)s->n_attr * sizeof *attr);
     if (n_in) memcpy(n.in, in, (size_t)n_in * sizeof *in);
-    for (int a = 0; a < s->n_attr; a++)
+    for (int a = 0; a < s->n_attr; a++) {
         if (n.attr[a].kind == MS_ATTR_GRAPH) ms_graph_ref(n.attr[a].g);
+        if (n.attr[a].kind == MS_ATTR_HOST) ms_host_ref(n.attr[a].h);
+    }
     for (int j = 0; j < n_out; j++) {
         g->val[g->n_val] = out[j];
         g->def[g->n_val++] = g->n_node;

@@ -104,6 +104,7 @@ static void print_attr(MsText *t, const MsAttr *a, int depth)
     case MS_ATTR_BOOL: ms__text_add(t, a->i ? "true" : "false"); break;
     case MS_ATTR_DTYPE: ms__text_add(t, "%s", ms_dtype_name((MsDtype)a->i)); break;
     case MS_ATTR_STR: ms__text_quote(t, a->s); break;
+    case MS_ATTR_HOST: ms__text_add(t, "<host>"); break;
     case MS_ATTR_GRAPH: print_graph(t, a->g, depth); break;
     case MS_ATTR_INTS:
         ms__text_add(t, "[");

@@ -3,11 +3,10 @@
  *
  *   call      the outputs of one graph
  *   cond      those of true_graph or false_graph; both take all xs
- *   while     xs = n_carry carried values, then constants; cond_graph -> bool, body_graph -> new carried
- * values scan      xs = n_carry carried values, n_scanned stacked inputs (axis 0), constants; body_graph
- * takes carried values, one slice of each stacked input, constants and gives new carried values, then slices
- * of outputs vjp_call  xs = the inputs of graph, then a cotangent for each of its outputs; gives the inputs'
- * cotangents
+ *   while     xs = n_carry carried values, then constants; cond_graph -> bool, body_graph -> new carried values
+ *   scan      xs = n_carry carried values, n_scanned stacked inputs (axis 0), constants; body_graph takes carried
+ *             values, one slice of each stacked input, constants and gives new carried values, then slices of outputs
+ *   vjp_call  xs = the inputs of graph, then a cotangent for each of its outputs; gives the inputs' cotangents
  *
  * Gradient: when the value that decides is concrete, interpreters run the sub-graphs themselves
  * (trace/control.c); otherwise the gradient of any of these is vjp_call of a graph that holds it, which

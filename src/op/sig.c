@@ -96,7 +96,7 @@ static bool attr_type(Parser *p, MsSigAttr *a)
     static const char *const kinds[] = {
         [MS_ATTR_INT] = "int",     [MS_ATTR_FLOAT] = "float", [MS_ATTR_BOOL] = "bool",
         [MS_ATTR_INTS] = "ints",   [MS_ATTR_DTYPE] = "dtype", [MS_ATTR_STR] = "str",
-        [MS_ATTR_GRAPH] = "graph",
+        [MS_ATTR_GRAPH] = "graph", [MS_ATTR_HOST] = "host",
     };
     char t[24];
     if (!word(p, t, sizeof t)) return false;

@@ -175,17 +175,6 @@ def test_hooks():
         h(1, 2, 3)
 
 
-def test_own_bprop_is_refused():
-    class Own(nn.Cell):
-        def construct(self, x):
-            return x
-
-        def bprop(self, x, out, dout):
-            return (dout * 2,)
-    with pytest.raises(NotImplementedError, match="bprop"):
-        Own()
-
-
 def test_containers():
     lst = nn.CellList([nn.ReLU()])
     lst.append(nn.Dense(1, 2))

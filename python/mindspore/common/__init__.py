@@ -1,9 +1,10 @@
 """Tensors, parameters, dtypes and initializers."""
 from mindspore._c import Tensor
-from mindspore.context import get_seed, set_seed
+from mindspore.common.dtype import *  # noqa: F403
+from mindspore.context import JitConfig, get_seed, set_seed
 
 _HOME = {'Parameter': 'parameter', 'ParameterTuple': 'parameter', 'initializer': 'initializer', 'dtype': 'dtype',
-         'parameter': 'parameter', 'tensor': 'tensor', 'api': 'api', 'mutable': 'mutable', 'jit': 'api'}
+         'parameter': 'parameter', 'tensor': 'tensor', 'api': 'api', 'mutable': '_mutable', 'jit': 'api'}
 
 
 def __getattr__(name):

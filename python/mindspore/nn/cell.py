@@ -75,10 +75,9 @@ class Cell:
     _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
 
     def __init__(self, auto_prefix=True, flags=None):
-        if hasattr(type(self), "bprop"):
-            raise NotImplementedError(f"For '{type(self).__name__}', a Cell that defines its own 'bprop' is not supported: its "
-                                      "gradient would be derived from 'construct' instead.")
         d = self.__dict__
+        if hasattr(type(self), "bprop"):
+            d["_ms_plain"] = False
         d["_params"] = _Table(self)
         d["_cells"] = _Table(self)
         d["_buffers"] = _Table(self)
@@ -246,7 +245,7 @@ class Cell:
 
     def _run_detour(self, args, kwargs):
         d = self.__dict__
-        construct = self.construct if rewritten is None else rewritten(self.construct)
+        construct = self._backward_detour(self.construct if rewritten is None else rewritten(self.construct))
         for key, hook in list(d.get("_forward_pre_hooks", {}).items()):
             if key in d["_pre_hooks_with_kwargs"]:
                 out = hook(self, args, kwargs)
@@ -273,10 +272,25 @@ class Cell:
                 result = out
         return result
 
+    def _backward_detour(self, construct):
+        """construct with the Cell's own gradient and its hooks of gradients."""
+        d = self.__dict__
+        if hasattr(type(self), "bprop"):
+            from mindspore.common.hooks import call_with_bprop
+            forward, bprop = construct, self.bprop if rewritten is None else rewritten(self.bprop)
+
+            def construct(*args, **kwargs):
+                return call_with_bprop(self, forward, bprop, args, kwargs)
+        if not (d.get("_backward_hooks") or d.get("_backward_pre_hooks")):
+            return construct
+        from mindspore.common.hooks import run_backward_hooks
+        return lambda *args, **kwargs: run_backward_hooks(self, construct, args, kwargs)
+
     def _refresh_plain(self):
         d = self.__dict__
         d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None or
-                              d.get("_ms_out") is not None)
+                              d.get("_ms_out") is not None or d.get("_backward_hooks") or d.get("_backward_pre_hooks") or
+                              hasattr(type(self), "bprop"))
         self._ms_touch()
 
     def register_forward_pre_hook(self, hook_fn, *, prepend=False, with_kwargs=False):
@@ -286,6 +300,15 @@ class Cell:
     def register_forward_hook(self, hook_fn, *, prepend=False, with_kwargs=False, always_call=False):
         """``hook_fn(cell, inputs, output)`` after construct; what it returns replaces the output."""
         return self._add_hook("_forward_hooks", "_hooks_with_kwargs", hook_fn, prepend, with_kwargs)
+
+    def register_backward_hook(self, hook_fn):
+        """``hook_fn(cell, grad_input, grad_output)`` when the gradients of the inputs are computed; a tuple (or Tensor) that it
+        returns replaces them."""
+        return self._add_hook("_backward_hooks", "_backward_hook_flags", hook_fn, False, False)
+
+    def register_backward_pre_hook(self, hook_fn):
+        """``hook_fn(cell, grad_output)`` when the gradients of the outputs are known; what it returns replaces them."""
+        return self._add_hook("_backward_pre_hooks", "_backward_hook_flags", hook_fn, False, False)
 
     def _add_hook(self, table, flags, hook_fn, prepend, with_kwargs):
         d = self.__dict__

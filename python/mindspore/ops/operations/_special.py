@@ -6,7 +6,7 @@ from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn, optim
 from mindspore.ops.primitive import Primitive
 
-__all__ = ["Assert", "Custom", "HistogramSummary", "HookBackward", "ImageSummary", "Partial", "Print", "PyFunc", "ReduceOp", "ScalarSummary",
+__all__ = ["Assert", "Custom", "HistogramSummary", "HookBackward", "ImageSummary", "InsertGradientOf", "Partial", "Print", "PyFunc", "ReduceOp", "ScalarSummary",
            "TensorSummary"]
 
 _p = Rows("_p")
@@ -221,7 +221,7 @@ class HistogramSummary(_Summary):
 
 
 class HookBackward(Primitive):
-    """The identity; ``hook_fn(cell_id, grad_input, grad_output)`` may replace the gradient."""
+    """The identity; ``hook_fn(grads)``, a tuple, may replace the gradient."""
 
     def __init__(self, hook_fn, cell_id=""):
         if not callable(hook_fn):
@@ -230,7 +230,27 @@ class HookBackward(Primitive):
         self.hook_fn, self.cell_id = hook_fn, cell_id
 
     def __call__(self, *inputs):
-        raise NotImplementedError("For 'HookBackward', hooks of gradients are not supported: use 'ops.InsertGradientOf'.")
+        from mindspore.common.hooks import identity
+
+        def call(grads):
+            out = self.hook_fn(grads)
+            return out if out is None or isinstance(out, tuple) else (out,)
+        out = identity(call, inputs)
+        return out[0] if len(out) == 1 else out
+
+
+class InsertGradientOf(Primitive):
+    """The identity, whose gradient is ``f`` of the gradient."""
+
+    def __init__(self, f):
+        if not callable(f):
+            raise TypeError(f"For 'InsertGradientOf', the 'f' must be a function, but got {type(f).__name__}.")
+        super().__init__("InsertGradientOf")
+        self.f = f
+
+    def __call__(self, input_x):
+        from mindspore.common.hooks import identity
+        return identity(lambda grads: (self.f(grads[0]),), (input_x,))[0]
 
 
 class Custom(Primitive):

@@ -1,0 +1,160 @@
+/* custom.c - gradients written in Python: `custom(fn, inputs, outputs)` gives the outputs again; backwards
+ * fn(inputs, outputs, cotangents) returns the cotangents of the inputs, None for zero. */
+#include "py.h"
+
+#include "mindspore_ops.h"
+
+#include <stdlib.h>
+
+typedef struct Host {
+    MsHost host;
+    PyObject *fn;
+} Host;
+
+static void drop(MsHost *h)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    Py_DECREF(((Host *)h)->fn);
+    PyGILState_Release(gil);
+    free(h);
+}
+
+/* A tuple of new Tensors; NULL entries are None. */
+static PyObject *tuple_of(int n, MsTensor *const *t)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple && i < n; i++) {
+        PyObject *o = t[i] ? py_wrap(ms_tensor_ref(t[i])) : Py_NewRef(Py_None);
+        if (!o)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, i, o);
+    }
+    return tuple;
+}
+
+static MsStatus take(PyObject *result, int n, MsTensor **grad)
+{
+    if (!PyTuple_Check(result) || PyTuple_GET_SIZE(result) != n) {
+        PyErr_Format(PyExc_TypeError, "A gradient function must return a tuple of %d cotangents.", n);
+        return MS_ERROR_FOREIGN;
+    }
+    for (int i = 0; i < n; i++) {
+        PyObject *o = PyTuple_GET_ITEM(result, i);
+        if (o == Py_None) continue;
+        if (!PY_IS_TENSOR(o)) {
+            PyErr_Format(PyExc_TypeError, "A gradient function must return Tensors or None, but got '%s'.",
+                         Py_TYPE(o)->tp_name);
+            return MS_ERROR_FOREIGN;
+        }
+        if (!(grad[i] = ms__scope_own(ms_tensor_ref(PY_HANDLE(o))))) return ms_error()->code;
+    }
+    return MS_OK;
+}
+
+static MsStatus call(MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTensor *const *out,
+                     MsTensor *const *ct, MsTensor **grad)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *xs = tuple_of(n_in, in), *ys = xs ? tuple_of(n_out, out) : NULL,
+             *cts = ys ? tuple_of(n_out, ct) : NULL;
+    PyObject *r = cts ? PyObject_CallFunctionObjArgs(((Host *)h)->fn, xs, ys, cts, NULL) : NULL;
+    MsStatus st = r ? take(r, n_in, grad) : MS_ERROR_FOREIGN;
+    if (PyErr_Occurred()) st = MS_FAIL(MS_ERROR_FOREIGN, "A gradient function failed.");
+    Py_XDECREF(xs);
+    Py_XDECREF(ys);
+    Py_XDECREF(cts);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+static bool any_traced(int n, MsTensor *const *t)
+{
+    for (int i = 0; i < n; i++)
+        if (t[i]->trace) return true;
+    return false;
+}
+
+static int collect(PyObject *seq, MsTensor **x)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(seq); i++) {
+        PyObject *o = PyTuple_GET_ITEM(seq, i);
+        if (!PY_IS_TENSOR(o)) {
+            PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(o)->tp_name);
+            return -1;
+        }
+        x[i] = PY_HANDLE(o);
+    }
+    return 0;
+}
+
+static PyObject *custom(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *fn, *inputs, *outputs, *r = NULL;
+    if (!PyArg_ParseTuple(args, "OO!O!", &fn, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return NULL;
+    int n_in = (int)PyTuple_GET_SIZE(inputs), n_out = (int)PyTuple_GET_SIZE(outputs), n = 0;
+    MsTensor **x = PyMem_Malloc(((size_t)n_in + 2 * (size_t)n_out + 1) * sizeof *x);
+    if (!x) return PyErr_NoMemory();
+    Host *h = NULL;
+    int mark = ms_scope_begin();
+    if (collect(inputs, x) < 0 || collect(outputs, x + n_in) < 0) goto done;
+    if (n_out == 0 || !any_traced(n_in + n_out, x)) {
+        r = Py_NewRef(outputs);
+        goto done;
+    }
+    if (!(h = malloc(sizeof *h))) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    *h = (Host){{1, call, drop}, Py_NewRef(fn)};
+    MsTensor **out = x + n_in + n_out;
+    if (ms_custom(n_in + n_out, x, n_in, &h->host, n_out, out, &n) == MS_OK)
+        r = tuple_of(n, out);
+    else
+        py_raise();
+done:
+    ms_scope_end(mark, NULL, 0);
+    if (h) ms_host_unref(&h->host);
+    PyMem_Free(x);
+    return r;
+}
+
+static PyObject *is_traced(PyObject *self, PyObject *x)
+{
+    (void)self;
+    if (!PY_IS_TENSOR(x))
+        return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(x)->tp_name);
+    return PyBool_FromLong(PY_HANDLE(x)->trace != NULL);
+}
+
+/* The object x stands for the value of y from now on. */
+static PyObject *rebind(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *x, *y;
+    if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &x, py_tensor_type, &y)) return NULL;
+    MsTensor *old = PY_HANDLE(x);
+    PY_HANDLE(x) = ms_tensor_ref(PY_HANDLE(y));
+    ms_tensor_unref(old);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"custom", custom, METH_VARARGS,
+     "custom(fn, inputs, outputs) -> outputs, whose gradient fn(inputs, outputs, cotangents) computes."},
+    {"is_traced", is_traced, METH_O, "Whether a transformation is following this tensor."},
+    {"rebind", rebind, METH_VARARGS, "rebind(x, y): the object x stands for the value of y."},
+    {NULL, NULL, 0, NULL},
+};
+
+static int init(PyObject *m)
+{
+    return PyModule_AddFunctions(m, functions);
+}
+
+__attribute__((constructor)) static void register_custom(void)
+{
+    py_register(init);
+}
