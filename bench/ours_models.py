@@ -55,7 +55,8 @@ class GPT2(nn.Cell):
         x = self.tokens(tokens) + self.positions(self.order)
         for block in self.blocks:
             x = block(x, self.mask)
-        return ops.dense(self.ln(x), self.tokens.embedding_table)
+        x = self.ln(x)
+        return ops.dense(x, self.tokens.embedding_table.astype(x.dtype))
 
 
 class ViT(nn.Cell):

@@ -216,7 +216,7 @@ MsStatus ms__scatter_rows(MsTensor *y, MsTensor *x, MsTensor *src, int from, int
     MsTensor *w = y->contiguous && dtype == (MsDtype)y->dtype ? y : ms_tensor_empty(dtype, y->ndim, y->shape);
     MsTensor *dense = ms__dense_as(src, dtype);
     if (!w || !dense) goto done;
-    st = ms__copy(w, x);
+    st = w->data == x->data && x->contiguous ? MS_OK : ms__copy(w, x); /* in place when the executor says so */
     if (st != MS_OK) goto done;
     if (src->numel > 0) {
         Scatter s = {

@@ -1,5 +1,5 @@
 /* optimize.c - the order of the passes. Each keeps every result to the bit, so that eager execution and any
- * level give the same numbers; only those that put one kernel in the place of several (attention) agree to rounding.
+ * level give the same numbers; only those that put one kernel in the place of several (attention, join) agree to rounding.
  */
 #include "graph/match.h"
 
@@ -50,6 +50,7 @@ MsStatus ms_graph_optimize(MsGraph *g, MsJitLevel level)
     if (level >= MS_JIT_O1) {
         changed = false;
         MS_TRY(apply(&ms__pass_attention, g, number, &step, &changed));
+        MS_TRY(apply(&ms__pass_join, g, number, &step, &changed));
         if (changed) MS_TRY(apply(&ms__pass_dce, g, number, &step, &changed));
         MS_TRY(apply(&ms__pass_norm, g, number, &step, &changed));
         MS_TRY(apply(&ms__pass_fuse, g, number, &step, &changed));

@@ -129,7 +129,7 @@ static MsStatus batch_scatter_add(MsBatch *c)
 
 /* x with src added to the slices that gather would read */
 MS_OP(scatter_add, .sig = "scatter_add(x: any, index: index, src: x, *, axis: int) -> x",
-      .infer = infer_scatter_add, .vjp = vjp_scatter_add, .batch = batch_scatter_add,
+      .infer = infer_scatter_add, .vjp = vjp_scatter_add, .batch = batch_scatter_add, .flags = MS_OP_IN_PLACE,
       .sample =
           "f32[3,4] i64[2] f32[3,2] axis=1; f32[3] i64[] f32[] axis=0; bf16[3,2] i32[4] bf16[4,2] axis=0");
 

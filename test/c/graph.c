@@ -106,6 +106,8 @@ PASS(fold)
 PASS(simplify)
 PASS(norm)
 PASS(fuse)
+PASS(attention)
+PASS(join)
 
 /* Whatever is cut off or replaced, the parser gives an error or a valid graph. */
 static void broken_text(void)
@@ -163,6 +165,8 @@ int main(void)
     golden("simplify", pass_simplify);
     golden("norm", pass_norm);
     golden("fuse", pass_fuse);
+    golden("attention", pass_attention);
+    golden("join", pass_join);
     broken_text();
     refused_memory();
     printf("%d passed, %d failed\n", n_pass, n_fail);
