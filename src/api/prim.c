@@ -1,7 +1,7 @@
 /* prim.c - what only the primitive classes of `mindspore.ops` compute: rows of the group `_p`. Where a function of
  * the public API does the same, the class calls that one; here is what differs by dtype rules, by outputs, or by a
  * convention of its own. */
-#include "api/api.h"
+#include "api/args.h"
 #include "api/window.h"
 #include "op/random.h"
 
@@ -181,6 +181,43 @@ MS_API(p_cumsum, "_p.cumsum", "(x: Tensor, axis: int, exclusive: bool, reverse: 
 MS_API(p_cumprod, "_p.cumprod", "(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor")
 {
     return R(ms_cumprod(T(0), I(1), I(3), I(2)));
+}
+
+/* x moved by `by` places towards the end of an axis, the free places at -inf. */
+static MsTensor *moved_on(MsTensor *x, int axis, int64_t by)
+{
+    int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0};
+    low[axis] = by;
+    high[axis] = -by;
+    return x ? ms_pad(x, (MsInts){x->ndim, low}, (MsInts){x->ndim, high}, -INFINITY) : NULL;
+}
+
+/* log(exp(a) + exp(b)), also where both are -inf. */
+static MsTensor *log_sum(MsTensor *a, MsTensor *b)
+{
+    MsTensor *top = ms_stop_gradient(ms_maximum(a, b));
+    if (!top) return NULL;
+    top = ms_where(ms_is_finite(top), top, number(top, 0));
+    return ms_add(ms_log(ms_add(ms_exp(ms_sub(a, top)), ms_exp(ms_sub(b, top)))), top);
+}
+
+/* log(cumsum(exp(x))) by doubling the reach: each step loses nothing, whatever the range of x. */
+MS_API(p_cumulative_logsumexp, "_p.cumulative_logsumexp",
+       "(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor")
+{
+    int axis;
+    MsTensor *x = T(0);
+    MS_TRY(ms__api_axis("CumulativeLogsumexp", I(1), x->ndim, &axis));
+    if (!ms_dtype_is_float(ms_tensor_dtype(x)))
+        return MS_FAIL(MS_ERROR_TYPE,
+                       "For 'CumulativeLogsumexp', the input must be a Tensor of floats, but got %s.",
+                       ms_dtype_name(ms_tensor_dtype(x)));
+    if (x->numel == 0 || x->ndim == 0) return R(ms_identity(x));
+    int64_t n = x->shape[axis];
+    if (I(3)) x = ms_flip(x, MS_INTS(axis));
+    for (int64_t reach = 1; reach < n && x; reach *= 2) x = log_sum(x, moved_on(x, axis, reach));
+    if (I(2)) x = moved_on(x, axis, 1);
+    return R(I(3) ? ms_flip(x, MS_INTS(axis)) : x);
 }
 
 MS_API(p_l2_loss, "_p.l2_loss", "(x: Tensor) -> Tensor")

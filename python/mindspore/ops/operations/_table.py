@@ -117,6 +117,33 @@ TruncateDiv()(x, y) = p.truncate_div(x, y)
 TruncateMod()(x, y) = p.truncate_mod(x, y)
 Xdivy()(x, y) = p.xdivy(x, y)
 Xlogy()(input, other) = o.xlogy(input, other)
+BesselI0()(x) = o.bessel_i0(x)
+BesselI0e()(x) = o.bessel_i0e(x)
+BesselI1()(x) = o.bessel_i1(x)
+BesselI1e()(x) = o.bessel_i1e(x)
+BesselJ0()(x) = o.bessel_j0(x)
+BesselJ1()(x) = o.bessel_j1(x)
+BesselK0()(x) = o.bessel_k0(x)
+BesselK0e()(x) = o.bessel_k0e(x)
+BesselK1()(x) = o.bessel_k1(x)
+BesselK1e()(x) = o.bessel_k1e(x)
+BesselY0()(x) = o.bessel_y0(x)
+BesselY1()(x) = o.bessel_y1(x)
+Eps()(x) = o.eps(x)
+Fmax()(x1, x2) = o.fmax(x1, x2)
+Fmin()(x1, x2) = o.fmin(x1, x2)
+Gcd()(input, other) = o.gcd(input, other)
+Lcm()(x1, x2) = o.lcm(x1, x2)
+Igamma()(a, x) = o.igamma(a, x)
+Igammac()(a, x) = o.igammac(a, x)
+Mvlgamma(p)(x) = o.mvlgamma(x, p)
+NextAfter()(input, other) = o.nextafter(input, other)
+Polar()(abs, angle) = o.polar(abs, angle)
+PopulationCount()(input_x) = o.population_count(input_x)
+Zeta()(x, q) = o.zeta(x, q)
+CheckNumerics()(x) = check_numerics(x)
+ConjugateTranspose()(x, perm) = o.conj(o.transpose(x, ints(perm)))
+ScalarCast()(input_x, input_y) = o.scalar_cast(input_x, input_y)
 
 # ---- reductions ----
 ArgMaxWithValue(axis=0, keep_dims=False)(input) = tuple(p.max_with_index(input, axis, keep_dims))
@@ -126,6 +153,7 @@ Argmin(axis=-1, output_type=int32)(x) = o.cast(o.argmin(x, axis), output_type)
 CountNonZero(dims=None)(x) = o.count_nonzero(x, () if dims is None else dims)
 CumProd(exclusive=False, reverse=False)(x, axis) = p.cumprod(x, axis, exclusive, reverse)
 CumSum(exclusive=False, reverse=False)(input, axis) = p.cumsum(input, axis, exclusive, reverse)
+CumulativeLogsumexp(exclusive=False, reverse=False)(x, axis) = p.cumulative_logsumexp(x, int(axis), exclusive, reverse)
 Cummax(axis)(input) = o.cummax(input, axis)
 Cummin(axis)(input) = o.cummin(input, axis)
 EuclideanNorm(keep_dims=False)(x, axes=()) = p.lp_norm(x, 2, axes, keep_dims, 0.0)
@@ -167,6 +195,23 @@ Squeeze(axis=())(input) = o.squeeze(input, None if axis == () else axis)
 Stack(axis=0)(input_x) = o.stack(list(input_x), axis)
 StridedSlice(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)(input_x, begin, end, strides) = \
 strided_slice(input_x, ints(begin), ints(end), ints(strides), begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+SplitV(size_splits, split_dim, num_split)(input_x) = tuple(o.split(input_x, list(size_splits), split_dim))
+Roll(shifts, dims=None)(input) = o.roll(input, shifts, dims)
+Padding(pad_dim_size=8)(x) = padding(x, pad_dim_size)
+PadV3(mode='constant', paddings_contiguous=True)(x, paddings, constant_value=None) = \
+pad_v3(x, ints(paddings), mode, paddings_contiguous, constant_value)
+MirrorPad(mode='REFLECT')(input_x, paddings) = mirror_pad(input_x, ints(paddings), mode)
+SpaceToBatch(block_size, paddings)(input_x) = space_to_batch(input_x, (block_size, block_size), paddings)
+SpaceToBatchND(block_shape, paddings)(input_x) = space_to_batch(input_x, block_shape, paddings)
+BatchToSpace(block_size, crops)(input_x) = batch_to_space(input_x, (block_size, block_size), crops)
+BatchToSpaceND(block_shape, crops)(input_x) = batch_to_space(input_x, block_shape, crops)
+BatchToSpaceNDV2()(input_x, block_shape, crops) = batch_to_space(input_x, ints(block_shape), ints(crops))
+DataFormatDimMap(src_format='NHWC', dst_format='NCHW')(input_x) = \
+o.cast(o.gather(Tensor([dst_format.index(c) for c in src_format], int32), o.floor_mod(input_x, Tensor(len(src_format), input_x.dtype)), 0), \
+input_x.dtype)
+DataFormatVecPermute(src_format='NHWC', dst_format='NCHW')(input_x) = vec_permute(input_x, src_format, dst_format)
+CopyWithSlice()(x, y) = o.assign(x, y)
+ParallelConcat()(values) = o.concat(list(values), 0)
 TensorShape()(input_x) = Tensor(input_x.shape, int64)
 Tile()(input, dims) = o.tile(input, ints(dims))
 Transpose()(input, dims) = o.transpose(input, ints(dims))
@@ -240,10 +285,27 @@ UnsortedSegmentSum()(input_x, segment_ids, num_segments) = p.unsorted_segment(in
 UnsortedSegmentMax()(input_x, segment_ids, num_segments) = p.unsorted_segment(input_x, segment_ids, int(num_segments), 'max')
 UnsortedSegmentMin()(input_x, segment_ids, num_segments) = p.unsorted_segment(input_x, segment_ids, int(num_segments), 'min')
 UnsortedSegmentProd()(input_x, segment_ids, num_segments) = p.unsorted_segment(input_x, segment_ids, int(num_segments), 'mul')
+SegmentSum()(input_x, segment_ids) = segment(input_x, segment_ids, 'add')
+SegmentMax()(input_x, segment_ids) = segment(input_x, segment_ids, 'max')
+SegmentMin()(input_x, segment_ids) = segment(input_x, segment_ids, 'min')
+SegmentProd()(input_x, segment_ids) = segment(input_x, segment_ids, 'mul')
+SegmentMean()(input_x, segment_ids) = p.div_no_nan(segment(input_x, segment_ids, 'add'), \
+segment(o.ones_like(input_x), segment_ids, 'add'))
+IndexPut(accumulate=0)(x1, x2, indices) = x1.index_put(indices, x2, bool(accumulate))
+MaskedScatter()(input, mask, source) = input.masked_scatter(mask, source)
+UnravelIndex()(indices, dims) = unravel_index(indices, dims)
+SparseToDense()(indices, values, sparse_shape) = o.scatter_nd(indices if indices.ndim > 1 else o.expand_dims(indices, -1), values, ints(sparse_shape))
 
 # ---- order ----
 Sort(axis=-1, descending=False)(x) = tuple(p.sort(x, axis, descending))
 TopK(sorted=True)(input_x, k) = tuple(o.top_k(input_x, int(k), sorted))
+UniqueWithPad()(x, pad_num) = tuple(o.unique_with_pad(x, pad_num))
+NthElement(reverse=False)(input, n) = o.gather(o.sort(input, -1, reverse)[0], Tensor(int(n), int32), -1)
+InTopK(k)(x1, x2) = o.intopk(x1, x2, k)
+LowerBound(out_type=int32)(sorted_x, values) = o.cast(o.searchsorted(sorted_x, values), out_type)
+UpperBound(out_type=int32)(sorted_x, values) = o.cast(o.searchsorted(sorted_x, values, right=True), out_type)
+Bincount()(array, size, weights) = bincount(array, int(size), weights)
+Quantile(dim=None, keep_dims=False, ignore_nan=False)(input, q) = quantile(input, q, dim, keep_dims, ignore_nan)
 Unique()(input_x) = tuple(o.unique(input_x))
 UniqueConsecutive(return_inverse=False, return_counts=False, dim=None)(input) = \
 o.unique_consecutive(input, return_inverse, return_counts, dim)
@@ -281,6 +343,27 @@ data_format='NCDHW')(x) = avg_pool(self, x, 3)
 AdaptiveAvgPool2D(output_size)(input_x) = o.adaptive_avg_pool2d(input_x, output_size)
 AdaptiveAvgPool3D(output_size)(x) = o.adaptive_avg_pool3d(x, output_size)
 AdaptiveMaxPool2D(output_size)(input) = o.adaptive_max_pool2d(input, output_size, True)
+AdaptiveMaxPool3D()(x, output_size) = tuple(o.adaptive_max_pool3d(x, ints(output_size), True))
+MaxPoolWithArgmaxV2(kernel_size, strides=None, pads=0, dilation=(1, 1), ceil_mode=False, argmax_type=int64)(x) = \
+pool_with_index(self, x, 2, kernel_size, strides)
+MaxPool3DWithArgmax(ksize, strides, pads, dilation=(1, 1, 1), ceil_mode=False, data_format='NCDHW', argmax_type=int64)(x) = \
+pool_with_index(self, x, 3, ksize, strides)
+Conv3DTranspose(in_channel, out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=1, dilation=1, group=1, output_padding=0, \
+data_format='NCDHW')(dout, weight, bias=None) = conv3d_transpose(self, dout, weight, bias)
+DropoutGenMask(Seed0=0, Seed1=0)(shape, keep_prob) = p.dropout_mask(ints(shape), keep_prob)
+DropoutDoMask()(x, mask, keep_prob) = p.dropout_apply(x, mask, keep_prob)
+ROIAlign(pooled_height, pooled_width, spatial_scale, sample_num=2, roi_end_mode=1)(features, rois) = \
+p.roi_align(features, rois, pooled_height, pooled_width, spatial_scale, sample_num, roi_end_mode)
+CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes, box_index, crop_size) = \
+p.crop_and_resize(x, boxes, box_index, ints(crop_size), method, extrapolation_value)
+NMSWithMask(iou_threshold=0.5)(bboxes) = tuple(p.nms_with_mask(bboxes, iou_threshold))
+IOU(mode='iou')(anchor_boxes, gt_boxes) = p.iou(anchor_boxes, gt_boxes, mode)
+CheckValid()(bboxes, img_metas) = p.check_valid(bboxes, img_metas)
+BoundingBoxEncode(means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0))(anchor_box, groundtruth_box) = \
+p.box_encode(anchor_box, groundtruth_box, means, stds)
+BoundingBoxDecode(max_shape, means=(0.0, 0.0, 0.0, 0.0), stds=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016)(anchor_box, deltas) = \
+p.box_decode(anchor_box, deltas, max_shape, means, stds, wh_ratio_clip)
+ResizeLinear1D(coordinate_transformation_mode='align_corners')(x, size) = resize_linear(x, ints(size), coordinate_transformation_mode)
 BatchNorm(is_training=False, epsilon=1e-05, momentum=0.1, data_format='NCHW')(input_x, scale, bias, mean, variance) = \
 tuple(p.batch_norm(input_x, scale, bias, mean, variance, is_training, epsilon, momentum, data_format))
 LayerNorm(begin_norm_axis=1, begin_params_axis=1, epsilon=1e-07)(input_x, gamma, beta) = \
@@ -317,6 +400,14 @@ SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits, labels) = p.sparse_so
 StandardNormal(seed=0, seed2=0)(shape) = o.standard_normal(ints(shape))
 StandardLaplace(seed=0, seed2=0)(shape) = o.standard_laplace(ints(shape))
 UniformReal(seed=0, seed2=0)(shape) = o.rand(ints(shape))
+RandomChoiceWithMask(count=256, seed=0, seed2=0)(input_x) = tuple(p.random_choice(input_x, count, None))
+TruncatedNormal(dtype=float32, seed=0, seed2=0)(shape) = truncated_normal(ints(shape), dtype)
+Cauchy(size, median=0.0, sigma=1.0)() = cauchy(size, median, sigma)
+LogNormalReverse(mean=1.0, std=2.0)(input) = o.exp(o.normal(input.shape, mean, std))
+Randperm(max_length=1, pad=-1, dtype=int32)(n) = randperm(int(n), max_length, pad, dtype)
+NonDeterministicInts(dtype=int64)(shape) = o.cast(o.randint(-2147483648, 2147483647, ints(shape)), dtype)
+MultinomialWithReplacement(numsamples, replacement=False)(x, seed, offset) = \
+o.cast(o.multinomial(o.cast(x, float32), numsamples, replacement), int64)
 UniformInt(seed=0, seed2=0)(shape, minval, maxval) = o.cast(o.randint(int(minval), int(maxval), ints(shape)), int32)
 Normal(seed=0, seed2=0)(shape, mean, stddev) = o.normal(ints(shape), mean, stddev)
 Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples) = o.cast(o.multinomial(x, int(num_samples)), dtype)
@@ -340,6 +431,57 @@ tuple(p.apply_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilo
 ApplyRMSProp(use_locking=False)(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon) = \
 tuple(p.apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon))
 
+AdamWeightDecay(use_locking=False)(var, m, v, lr, beta1, beta2, epsilon, decay, gradient) = \
+tuple(p.apply('AdamWeightDecay', (var, m, v), gradient, (lr, beta1, beta2, epsilon, decay)))
+ApplyAdaMax()(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad) = \
+tuple(p.apply('AdaMax', (var, m, v), grad, (beta1_power, lr, beta1, beta2, epsilon)))
+ApplyAdadelta()(var, accum, accum_update, lr, rho, epsilon, grad) = \
+tuple(p.apply('Adadelta', (var, accum, accum_update), grad, (lr, rho, epsilon)))
+ApplyAdagradDA(use_locking=False)(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step) = \
+p.apply('AdagradDA', (var, gradient_accumulator, gradient_squared_accumulator), grad, (lr, l1, l2, global_step))[0]
+ApplyAdagradV2(epsilon, update_slots=True)(var, accum, lr, grad) = \
+tuple(p.apply('Adagrad', (var, accum), grad, (lr, epsilon, float(update_slots))))
+ApplyAdamWithAmsgrad(beta1=0.9, beta2=0.999, epsilon=1e-08, use_locking=False)(var, m, v, vhat, beta1_power, beta2_power, lr, grad) = \
+tuple(p.apply('Adam', (var, m, v, vhat), grad, (beta1_power, beta2_power, lr, beta1, beta2, epsilon, 0.0)))
+ApplyAdamWithAmsgradV2(use_locking=False)(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad) = \
+tuple(p.apply('Adam', (var, m, v, vhat), grad, (beta1_power, beta2_power, lr, beta1, beta2, epsilon, 0.0)))
+ApplyAddSign()(var, m, lr, alpha, sign_decay, beta, grad) = tuple(p.apply('AddSign', (var, m), grad, (lr, alpha, sign_decay, beta)))
+ApplyPowerSign()(var, m, lr, logbase, sign_decay, beta, grad) = tuple(p.apply('PowerSign', (var, m), grad, (lr, logbase, sign_decay, beta)))
+ApplyCenteredRMSProp(use_locking=False)(var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon) = \
+p.apply('CenteredRMSProp', (var, mean_gradient, mean_square, moment), grad, (learning_rate, decay, momentum, epsilon))[0]
+ApplyFtrl(use_locking=False)(var, accum, linear, grad, lr, l1, l2, lr_power) = \
+p.apply('Ftrl', (var, accum, linear), grad, (lr, l1, l2, lr_power, 0.0))[0]
+ApplyKerasMomentum(use_locking=False, use_nesterov=False)(var, accum, lr, grad, momentum) = \
+tuple(p.apply('KerasMomentum', (var, accum), grad, (lr, momentum, float(use_nesterov))))
+ApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad) = tuple(p.apply('ProximalAdagrad', (var, accum), grad, (lr, l1, l2)))
+ApplyProximalGradientDescent()(var, alpha, l1, l2, delta) = p.apply('ProximalGradientDescent', (var,), delta, (alpha, l1, l2))[0]
+SGD(dampening=0.0, weight_decay=0.0, nesterov=False)(parameters, gradient, learning_rate, accum, momentum, stat) = \
+p.apply('SGD', (parameters, accum, stat), gradient, (learning_rate, momentum, dampening, weight_decay, float(nesterov)))[0]
+FusedSparseAdam(use_locking=False, use_nesterov=False)(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, indices) = \
+tuple(p.apply('Adam', (var, m, v), sparse_gradient(var, gradient, indices), \
+(beta1_power, beta2_power, lr, beta1, beta2, epsilon, float(use_nesterov))))
+FusedSparseLazyAdam(use_locking=False, use_nesterov=False)(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, indices) = \
+tuple(p.apply('Adam', (var, m, v), gradient, (beta1_power, beta2_power, lr, beta1, beta2, epsilon, float(use_nesterov)), indices))
+FusedSparseFtrl(lr, l1, l2, lr_power, use_locking=False)(var, accum, linear, grad, indices) = \
+tuple(p.apply('Ftrl', (var, accum, linear), grad, (lr, l1, l2, lr_power, 0.0), indices))
+FusedSparseProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices) = \
+tuple(p.apply('ProximalAdagrad', (var, accum), grad, (lr, l1, l2), indices))
+SparseApplyAdadelta(epsilon, use_locking=False)(var, accum, accum_update, lr, rho, grad, indices) = \
+tuple(p.apply('Adadelta', (var, accum, accum_update), grad, (lr, rho, epsilon), indices))
+SparseApplyAdagrad(lr, update_slots=True, use_locking=False)(var, accum, grad, indices) = \
+tuple(p.apply('Adagrad', (var, accum), grad, (lr, 0.0, float(update_slots)), indices))
+SparseApplyAdagradV2(lr, epsilon, use_locking=False, update_slots=True)(var, accum, grad, indices) = \
+tuple(p.apply('Adagrad', (var, accum), grad, (lr, epsilon, float(update_slots)), indices))
+SparseApplyFtrl(lr, l1, l2, lr_power, use_locking=False)(var, accum, linear, grad, indices) = \
+tuple(p.apply('Ftrl', (var, accum, linear), grad, (lr, l1, l2, lr_power, 0.0), indices))
+SparseApplyFtrlV2(lr, l1, l2, l2_shrinkage, lr_power, use_locking=False)(var, accum, linear, grad, indices) = \
+tuple(p.apply('Ftrl', (var, accum, linear), grad, (lr, l1, l2, lr_power, l2_shrinkage), indices))
+SparseApplyProximalAdagrad(use_locking=False)(var, accum, lr, l1, l2, grad, indices) = \
+tuple(p.apply('ProximalAdagrad', (var, accum), grad, (lr, l1, l2), indices))
+SparseApplyRMSProp(rho, momentum, epsilon, use_locking=False)(var, ms, mom, lr, grad, indices) = \
+tuple(p.apply('RMSProp', (var, ms, mom), grad, (lr, rho, momentum, epsilon), indices))
+
+
 # ---- control and devices ----
 Depend()(value, expr) = value
 MakeTuple()(*x) = x
@@ -348,11 +490,26 @@ StopGradient()(value) = o.stop_gradient(value)
 NPUAllocFloatStatus()() = o.zeros((8,), float32)
 NPUGetFloatStatus()(x) = x
 NPUClearFloatStatus()(x) = x
-AllGather(group='nccl_world_group')(input_x) = o.deepcopy(input_x)
-AllReduce(op='sum', group='nccl_world_group')(input_x) = o.deepcopy(input_x)
-AllSwap(group='nccl_world_group')(input_x) = o.deepcopy(input_x)
-Barrier(group='nccl_world_group')() = None
-Broadcast(root_rank, group='nccl_world_group')(input_x) = tuple(o.deepcopy(t) for t in input_x)
-Reduce(dest_rank, op='sum', group='nccl_world_group')(input_x) = o.deepcopy(input_x)
-ReduceScatter(op='sum', group='nccl_world_group')(input_x) = o.deepcopy(input_x)
+Reusing()(x) = x
+Merge()(inputs) = merge(inputs)
+MoveTo()(input, to='CPU', blocking=True) = move_to(input, to)
+
+# ---- collectives: a group has one member, see mindspore.communication ----
+AllGather(group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x))
+AllGatherV(group='hccl_world_group')(input_x, output_split_sizes) = alone(group, o.deepcopy(input_x))
+AllReduce(op='sum', group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x), op)
+AlltoAll(split_count, split_dim, concat_dim, group='hccl_world_group')(input_x) = \
+alone(group, o.deepcopy(input_x), sizes=(split_count,))
+AlltoAllV(group='hccl_world_group', block_size=1)(input_x, send_numel_list, recv_numel_list) = alone(group, o.deepcopy(o.reshape(input_x, (-1,))))
+AlltoAllVC(group='hccl_world_group', block_size=1, transpose=False)(input_x, send_count_matrix) = alone(group, o.deepcopy(o.reshape(input_x, (-1,))))
+AllSwap(group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x))
+Barrier(group='hccl_world_group')() = alone(group, None)
+Broadcast(root_rank, group='hccl_world_group')(input_x) = alone(group, tuple(o.deepcopy(t) for t in input_x), root=root_rank)
+CollectiveGather(dest_rank, group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x), root=dest_rank)
+CollectiveScatter(src_rank=0, group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x), root=src_rank)
+Reduce(dest_rank, op='sum', group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x), op, root=dest_rank)
+ReduceScatter(op='sum', group='hccl_world_group')(input_x) = alone(group, o.deepcopy(input_x), op)
+ReduceScatterV(op='sum', group='hccl_world_group')(input_x, input_split_sizes) = alone(group, o.deepcopy(input_x), op)
+NeighborExchange(send_rank_ids, recv_rank_ids, recv_shapes, send_shapes, recv_type, group='hccl_world_group')(tensor) = \
+alone(group, tuple(o.deepcopy(t) for t in tensor), root=(*send_rank_ids, *recv_rank_ids))
 """.replace("\\\n", "")

@@ -1,0 +1,239 @@
+"""Functions of table lines that are compositions of rows."""
+import math
+
+from mindspore import _c
+from mindspore._c import Tensor
+from mindspore.common import dtype as mstype
+from mindspore.common._rows import Rows, nn
+
+__all__ = ["check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space", "vec_permute",
+           "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal", "cauchy", "randperm",
+           "sparse_gradient", "merge", "move_to", "alone"]
+
+_p = Rows("_p")
+_o = Rows("ops")
+
+
+def check_numerics(x):
+    """x, after a look for infinities and NaN."""
+    if not bool(_o.all(_o.isfinite(x))):
+        raise RuntimeError("For 'CheckNumerics', the input has elements that are infinite or NaN.")
+    return x
+
+
+def segment(x, ids, mode):
+    """The rows of equal segment combined; the ids rise."""
+    n = int(ids[-1]) + 1 if ids.size else 0
+    out = _p.unsorted_segment(x, ids, n, mode)
+    if mode not in ("max", "min"):
+        return out
+    count = _p.unsorted_segment(_o.ones_like(ids), ids, n, "add").reshape((n,) + (1,) * (x.ndim - 1))
+    return _o.where(count > 0, out, Tensor(0, x.dtype))
+
+
+def unravel_index(indices, dims):
+    """The coordinates of flat indices, one row each."""
+    sizes = [int(d) for d in dims]
+    flat = indices.reshape((-1,)) if indices.ndim else indices
+    total = math.prod(sizes)
+    if flat.size and (int(flat.max()) >= total or int(flat.min()) < 0):
+        raise ValueError(f"For 'UnravelIndex', the indices must be in [0, {total}).")
+    rows = []
+    for d in reversed(sizes):
+        rows.append(_o.floor_mod(flat, Tensor(d, flat.dtype)))
+        flat = _o.floor_div(flat, Tensor(d, flat.dtype))
+    return _o.stack(rows[::-1], -1)
+
+
+# ---- shapes ----
+
+def padding(x, size):
+    """The last axis, which has one element, padded with zeros to `size`."""
+    if x.ndim < 2 or x.shape[-1] != 1:
+        raise ValueError(f"For 'Padding', the last axis must have size 1 and there must be 2 axes or more, but got shape {x.shape}.")
+    if isinstance(size, bool) or size < 1:
+        raise ValueError(f"For 'Padding', the 'pad_dim_size' must be positive, but got {size}.")
+    return _nn_pad(x, (0,) * x.ndim, (0,) * (x.ndim - 1) + (size - 1,))
+
+
+def _nn_pad(x, low, high):
+    return nn.pad(x, low, high)
+
+
+def _flat_paddings(values):
+    return [int(v) for row in values for v in row] if values and isinstance(values[0], (tuple, list)) else [int(v) for v in values]
+
+
+def pad_v3(x, paddings, mode, contiguous, value):
+    """Padding from the last axis on: low, high, ... or (not contiguous) all lows and then all highs."""
+    flat = _flat_paddings(paddings)
+    if not contiguous:
+        n = len(flat) // 2
+        flat = [v for pair in zip(flat[:n], flat[n:]) for v in pair]
+    if isinstance(value, Tensor):
+        value = value.item()
+    if mode == "edge":
+        mode = "replicate"
+    return _o.pad(x, tuple(flat), mode, value if mode == "constant" and value is not None else None)
+
+
+def mirror_pad(x, paddings, mode):
+    """Every axis padded by its own mirror image; SYMMETRIC repeats the border."""
+    if mode not in ("REFLECT", "SYMMETRIC"):
+        raise ValueError(f"For 'MirrorPad', the 'mode' must be 'REFLECT' or 'SYMMETRIC', but got '{mode}'.")
+    pairs = [tuple(int(v) for v in row) for row in paddings]
+    if len(pairs) != x.ndim:
+        raise ValueError(f"For 'MirrorPad', the 'paddings' must have a pair for each of {x.ndim} axes, but got {len(pairs)}.")
+    border = 1 if mode == "REFLECT" else 0
+    for d, (low, high) in enumerate(pairs):
+        n = x.shape[d]
+        if min(low, high) < 0 or max(low, high) > n - border:
+            raise ValueError(f"For 'MirrorPad', the paddings {low} and {high} do not fit an axis of size {n}.")
+        at = [*range(low - 1 + border, border - 1, -1), *range(n), *range(n - 1 - border, n - 1 - border - high, -1)]
+        x = _o.gather(x, Tensor(at, mstype.int64), d)
+    return x
+
+
+def _pairs(name, values, n):
+    pairs = [tuple(int(v) for v in row) for row in values]
+    if len(pairs) != n or any(len(p) != 2 or min(p) < 0 for p in pairs):
+        raise ValueError(f"For '{name}', the paddings must be {n} pairs of numbers that are not negative, but got {values}.")
+    return pairs
+
+
+def space_to_batch(x, block, paddings):
+    """Blocks of the last axes moved into the batch."""
+    block = [block] * (x.ndim - 2) if isinstance(block, int) else [int(b) for b in block]
+    n, lead = len(block), x.ndim - len(block)
+    pairs = _pairs("SpaceToBatch", paddings, n)
+    x = nn.pad(x, (0,) * lead + tuple(p[0] for p in pairs), (0,) * lead + tuple(p[1] for p in pairs))
+    if lead < 1 or any(b < 1 or s % b for b, s in zip(block, x.shape[lead:])):
+        raise ValueError(f"For 'SpaceToBatch', the block {block} does not divide the padded shape {x.shape}.")
+    split = [v for s, b in zip(x.shape[lead:], block) for v in (s // b, b)]
+    y = x.reshape(tuple(x.shape[:lead]) + tuple(split))
+    inner, outer = [lead + 2 * k + 1 for k in range(n)], [lead + 2 * k for k in range(n)]
+    y = _o.transpose(y, (*inner, *range(lead), *outer))
+    return y.reshape((x.shape[0] * math.prod(block), *x.shape[1:lead], *split[::2]))
+
+
+def batch_to_space(x, block, crops):
+    """The inverse of space_to_batch."""
+    block = [block] * (x.ndim - 2) if isinstance(block, int) else [int(b) for b in block]
+    n, lead, count = len(block), x.ndim - len(block), math.prod(block)
+    pairs = _pairs("BatchToSpace", crops, n)
+    if lead < 1 or count < 1 or x.shape[0] % count:
+        raise ValueError(f"For 'BatchToSpace', the block {block} does not divide the batch of shape {x.shape}.")
+    y = x.reshape((*block, x.shape[0] // count, *x.shape[1:]))
+    order = [n + k for k in range(lead)] + [v for k in range(n) for v in (n + lead + k, k)]
+    y = _o.transpose(y, tuple(order))
+    y = y.reshape((x.shape[0] // count, *x.shape[1:lead], *[s * b for s, b in zip(x.shape[lead:], block)]))
+    for (low, high), size in zip(pairs, y.shape[lead:]):
+        if low + high > size:
+            raise ValueError(f"For 'BatchToSpace', the crops {low} and {high} do not fit an axis of size {size}.")
+    return y[(slice(None),) * lead + tuple(slice(low, s - high) for (low, high), s in zip(pairs, y.shape[lead:]))]
+
+
+def vec_permute(x, src, dst):
+    """4 numbers, or 4 pairs, in the order of dst; 2 are those of H and W."""
+    if x.shape[0] not in (2, 4):
+        raise ValueError(f"For 'DataFormatVecPermute', the first size must be 2 or 4, but got shape {x.shape}.")
+    if x.shape[0] == 2:
+        src, dst = ("".join(c for c in s if c in "HW") for s in (src, dst))
+    return _o.gather(x, Tensor([src.index(c) for c in dst], mstype.int64), 0)
+
+
+def bincount(array, size, weights):
+    """Sums of weights (or counts) of the values 0 to size - 1; others are left out."""
+    flat = array.reshape((-1,)).astype(mstype.int64)
+    w = weights.reshape((-1,)) if weights.size else _o.ones_like(flat).astype(weights.dtype)
+    inside = _o.logical_and(flat >= 0, flat < size)
+    w = _o.where(inside, w, Tensor(0, w.dtype))
+    return _p.unsorted_segment(w, _o.where(inside, flat, Tensor(0, mstype.int64)), size, "add")
+
+
+def quantile(x, q, dim, keep_dims, ignore_nan):
+    """Linear interpolation between the two nearest order statistics."""
+    if not hasattr(_c, "row") or "quantile" not in _c.rows("ops"):
+        raise NotImplementedError("For 'Quantile', the function 'ops.quantile' is not available.")
+    return _c.row("ops.nanquantile" if ignore_nan else "ops.quantile")(x, q, dim, keep_dims)
+
+
+# ---- windows ----
+
+def pool_with_index(prim, x, n, kernel, strides):
+    def each(v):
+        return (v,) * n if isinstance(v, int) else tuple(v)[-n:]
+    kernel = each(kernel)
+    pads = tuple(v for v in each(prim.pads) for _ in (0, 1))
+    y, at = nn.max_pool(x, n, kernel, kernel if strides is None else each(strides), "pad", pads, each(prim.dilation), prim.ceil_mode, True)
+    return y, _o.cast(at, prim.argmax_type)
+
+
+def conv3d_transpose(prim, x, weight, bias):
+    if prim.data_format != "NCDHW" or prim.mode != 1:
+        raise ValueError(f"For 'Conv3DTranspose', the 'data_format' must be 'NCDHW' and the 'mode' 1, but got '{prim.data_format}' and "
+                         f"{prim.mode}.")
+
+    def each(v):
+        return (v,) * 3 if isinstance(v, int) else tuple(v)[-3:]
+    pad = (prim.pad,) * 6 if isinstance(prim.pad, int) else tuple(prim.pad)
+    return nn.conv_transpose(x, weight, bias, each(prim.stride), prim.pad_mode.lower(), pad, each(prim.dilation), prim.group,
+                             each(prim.output_padding))
+
+
+def resize_linear(x, size, mode):
+    if mode not in ("align_corners", "half_pixel"):
+        raise ValueError(f"For 'ResizeLinear1D', the 'coordinate_transformation_mode' must be 'align_corners' or 'half_pixel', but got "
+                         f"'{mode}'.")
+    return _o.interpolate(x, size, None, "linear", mode == "align_corners")
+
+
+# ---- random ----
+
+def truncated_normal(shape, dtype):
+    """Standard normal numbers within two deviations, by the inverse distribution."""
+    edge = math.erf(2 / math.sqrt(2))
+    u = _o.rand(shape, dtype=mstype.float32) * (2 * edge) - edge
+    return _o.cast(_o.erfinv(u) * math.sqrt(2), dtype)
+
+
+def cauchy(size, median, sigma):
+    u = _o.rand(tuple(size), dtype=mstype.float32)
+    return _o.tan((u - 0.5) * math.pi) * sigma + median
+
+
+def randperm(n, max_length, pad, dtype):
+    if n > max_length:
+        raise ValueError(f"For 'Randperm', 'n' must be at most 'max_length' {max_length}, but got {n}.")
+    out = _o.randperm(n, dtype=mstype.int64)
+    if n < max_length:
+        out = _o.concat([out, _o.full((max_length - n,), pad, dtype=mstype.int64)], 0)
+    return _o.cast(out, dtype)
+
+
+# ---- state, control, devices ----
+
+def sparse_gradient(var, gradient, indices):
+    """Slices along axis 0, summed into the variable's shape."""
+    return _o.tensor_scatter_add(_o.zeros_like(var), _o.expand_dims(indices, -1), gradient.astype(var.dtype))
+
+
+def merge(inputs):
+    """The first value that is there, and its position."""
+    for k, value in enumerate(inputs):
+        if value is not None:
+            return value, Tensor(k, mstype.int32)
+    raise ValueError("For 'Merge', one input must be there.")
+
+
+def move_to(x, to):
+    if to != "CPU":
+        raise ValueError(f"For 'MoveTo', the only device is 'CPU', but got '{to}'.")
+    return _o.deepcopy(x)
+
+
+def alone(group, result, op=None, root=0, sizes=()):
+    """The result of a collective in a group of one."""
+    from mindspore.communication.comm_func import check
+    check("communication", group, op, root if isinstance(root, tuple) else (root,), sizes)
+    return result

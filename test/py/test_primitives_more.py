@@ -1,0 +1,170 @@
+"""Primitive classes of detection, segments, blocks, optimizers and collectives: values by hand and beside numpy, in both modes."""
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, communication, ops
+from mindspore.ops import operations as P
+
+X = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+BOXES = np.array([[0, 0, 10, 10, .5], [0, 0, 9, 9, .9], [20, 20, 30, 30, .3]], np.float32)
+SQUARE = np.array([[0, 0, 10, 10]], np.float32)
+
+
+def f32(*v):
+    return np.array(v, np.float32)
+
+
+def same(got, want):
+    if isinstance(want, tuple):
+        assert isinstance(got, tuple) and len(got) == len(want)
+        for g, w in zip(got, want):
+            same(g, w)
+    else:
+        np.testing.assert_allclose(got.asnumpy(), want, 1e-5, 1e-6)
+        assert got.shape == np.shape(want)
+
+
+VALUES = [
+    ('ROIAlign', (2, 2, 0.5, 2), (X, f32([0, 1, 1, 5, 5])), [[[[5.625, 6.875], [10.625, 11.875]]]]),
+    ('NMSWithMask', (0.5,), (BOXES,), (BOXES[[1, 0, 2]], [1, 0, 2], [True, False, True])),
+    ('IOU', (), (SQUARE, f32([5, 5, 15, 15])), [[36 / 206]]), ('IOU', ('iof',), (SQUARE, f32([5, 5, 15, 15])), [[36 / 121]]),
+    ('BoundingBoxEncode', (), (SQUARE, f32([5, 5, 20, 15])), [[7.5 / 11, 5 / 11, np.log(16 / 11), 0]]),
+    ('BoundingBoxDecode', ((100, 100),), (SQUARE, f32([.1, .2, .3, .4])), [[0, 0, 13.024223, 14.905036]]),
+    ('CheckValid', (), (f32([1, 1, 5, 5], [1, 1, 20, 5]), f32(10, 10, 1)), [True, False]),
+    ('CropAndResize', (), (X.reshape(1, 4, 4, 1), f32([0, 0, 1, 1]), np.array([0], np.int32), (2, 2)), [[[[0], [3]], [[12], [15]]]]),
+    ('CropAndResize', ('nearest', -1.0), (X.reshape(1, 4, 4, 1), f32([0, 0, 2, 1]), np.array([0], np.int32), (2, 2)),
+     [[[[0], [3]], [[-1], [-1]]]]),
+    ('SegmentSum', (), (f32(1, 2, 3), np.array([0, 0, 2])), [3, 0, 3]), ('SegmentMax', (), (f32(1, 2, -3), np.array([0, 0, 2])), [2, 0, -3]),
+    ('SegmentMean', (), (f32(1, 2, 3), np.array([0, 0, 2])), [1.5, 0, 3]),
+    ('UnravelIndex', (), (np.array([5, 0]), (2, 3)), [[1, 2], [0, 0]]), ('Padding', (3,), (f32([1], [2]),), [[1, 0, 0], [2, 0, 0]]),
+    ('MirrorPad', ('SYMMETRIC',), (f32(1, 2, 3), ((1, 2),)), [1, 1, 2, 3, 3, 2]),
+    ('MirrorPad', ('REFLECT',), (f32(1, 2, 3), ((1, 2),)), [2, 1, 2, 3, 2, 1]),
+    ('SpaceToBatchND', ((2, 2), ((0, 0), (0, 0))), (X,), [[[[0, 2], [8, 10]]], [[[1, 3], [9, 11]]], [[[4, 6], [12, 14]]], [[[5, 7], [13, 15]]]]),
+    ('CumulativeLogsumexp', (), (f32(0, 1, 200), 0), [0, np.log(1 + np.e), 200]),
+    ('DataFormatDimMap', (), (np.array([0, 1, 2, 3, -1], np.int32),), [0, 2, 3, 1, 1]),
+    ('DataFormatVecPermute', (), (np.array([7, 8, 9, 3], np.int32),), [7, 3, 8, 9]),
+    ('MaxPoolWithArgmaxV2', (2,), (X,), ([[[[5, 7], [13, 15]]]], [[[[5, 7], [13, 15]]]])),
+    ('Bincount', (), (np.array([1, 1, 3, 9], np.int32), 4, f32(1, 2, 3, 4)), [0, 3, 0, 3]),
+    ('LowerBound', (), (f32([1, 2, 2, 3]), f32([2])), [[1]]), ('UpperBound', (), (f32([1, 2, 2, 3]), f32([2])), [[3]]),
+    ('AllReduce', (), (X,), X), ('ReduceScatter', (), (X,), X), ('Gcd', (), (np.array([12]), np.array([18])), [6]),
+    ('SplitV', ([1, 2], 0, 2), (f32(1, 2, 3),), (f32(1), f32(2, 3))), ('InTopK', (1,), (f32([1, 2]), np.array([1], np.int32)), [True]),
+]
+
+
+def tree(v, f):
+    return type(v)(tree(x, f) for x in v) if isinstance(v, (tuple, list)) else f(v)
+
+
+@pytest.mark.parametrize('name,attrs,inputs,want', VALUES, ids=[f'{v[0]}-{k}' for k, v in enumerate(VALUES)])
+def test_values(name, attrs, inputs, want):
+    p = getattr(ops, name)(*attrs)
+    inputs = tuple(tree(v, lambda x: Tensor(x) if isinstance(x, np.ndarray) else x) for v in inputs)
+    same(p(*inputs), want)
+    if not name.startswith('Segment') and name != 'UnravelIndex':  # the number of segments is a value
+        same(ms.jit(lambda *a: p(*a))(*inputs), want)
+
+
+def test_blocks_come_back():
+    x = np.random.RandomState(0).randn(2, 3, 4, 6).astype(np.float32)
+    y = P.SpaceToBatchND((2, 3), ((1, 1), (0, 3)))(Tensor(x))
+    assert y.shape == (12, 3, 3, 3)
+    same(P.BatchToSpaceND((2, 3), ((1, 1), (0, 3)))(y), x)
+
+
+def test_roi_align_gradient():
+    g = ms.grad(lambda x: ops.ROIAlign(1, 1, 1.0, 1)(x, Tensor(f32([0, 0, 0, 1, 1]))).sum())(Tensor(X))
+    want = np.zeros((1, 1, 4, 4))
+    want[0, 0, 1, 1] = 1
+    same(g, want)
+
+
+# class, attributes, states, call(states), new states
+def _steps():
+    g = f32(.5, -2)
+    one = f32(1, 1)
+    yield 'ApplyAdadelta', (), 3, lambda s: (*s, .1, .9, 1e-6, g), (
+        one - .1 * (u := np.sqrt(1 + 1e-6) / np.sqrt(.9 + .1 * g * g + 1e-6) * g), .9 + .1 * g * g, .9 + .1 * u * u)
+    yield 'ApplyAdaMax', (), 3, lambda s: (*s, .9, .1, .9, .99, 1e-6, g), (
+        one - .1 / .1 * (.9 + .1 * g) / (np.maximum(.99, abs(g)) + 1e-6), .9 + .1 * g, np.maximum(.99, abs(g)))
+    m, v = .9 + .1 * g, .99 + .01 * g * g
+    yield 'ApplyAdamWithAmsgrad', (.9, .99, 1e-6), 4, lambda s: (*s, .9, .99, .1, g), (
+        one - .1 * np.sqrt(.01) / .1 * m / (np.sqrt(np.maximum(1, v)) + 1e-6), m, v, np.maximum(1, v))
+    yield 'AdamWeightDecay', (), 3, lambda s: (*s, .1, .9, .99, 1e-6, .01, g), (one - .1 * (m / (np.sqrt(v) + 1e-6) + .01), m, v)
+    q = .5 + .1 * g / np.sqrt(.9 + .1 * g * g - (.9 + .1 * g) ** 2 + 1e-3)
+    yield 'ApplyCenteredRMSProp', (), 4, lambda s: (*s, g, .1, .9, .5, 1e-3), (one - q, .9 + .1 * g, .9 + .1 * g * g, q)
+    a = 1 + g * g
+    z = 1 + g - (np.sqrt(a) - 1) / .1
+    yield 'ApplyFtrl', (), 3, lambda s: (*s, g, .1, .2, .3, -.5), (
+        np.where(abs(z) > .2, (np.sign(z) * .2 - z) / (np.sqrt(a) / .1 + .6), 0), a, z)
+    yield 'ApplyAdagradV2', (1e-3,), 2, lambda s: (*s, .1, g), (one - .1 * g / (np.sqrt(a) + 1e-3), a)
+    sign = np.sign(g) * np.sign(m)
+    yield 'ApplyPowerSign', (), 2, lambda s: (*s, .1, 1.5, .9, .9, g), (one - .1 * np.exp(1.5 * .9 * sign) * g, m)
+    yield 'ApplyAddSign', (), 2, lambda s: (*s, .1, 1.5, .9, .9, g), (one - .1 * (1.5 + .9 * sign) * g, m)
+    q = one - .1 * g
+    yield 'ApplyProximalGradientDescent', (), 1, lambda s: (*s, .1, .2, .3, g), (np.sign(q) * np.maximum(abs(q) - .02, 0) / 1.03,)
+    yield 'ApplyKerasMomentum', (), 2, lambda s: (*s, .1, g, .9), (1 + .9 - .1 * g, .9 - .1 * g)
+    yield 'SGD', (.1, .01), 3, lambda s: (s[0], g, .1, s[1], .9, s[2]), (one - .1 * (g + .01), g + .01, one * 0)
+
+
+@pytest.mark.parametrize('jit', [False, True])
+@pytest.mark.parametrize('name,attrs,n,call,want', list(_steps()), ids=[s[0] for s in _steps()])
+def test_steps(name, attrs, n, call, want, jit):
+    states = [Parameter(Tensor(f32(1, 1)), name=f's{k}') for k in range(n)]
+    p = getattr(ops, name)(*attrs)
+
+    def step():
+        return p(*[Tensor(a) if isinstance(a, np.ndarray) else a for a in call(states)])
+    (ms.jit(step) if jit else step)()
+    for s, w in zip(states, want):
+        same(s, w)
+
+
+def test_sparse_steps_touch_their_rows():
+    var, accum = Parameter(Tensor(np.ones((3, 2), np.float32)), name='v'), Parameter(Tensor(np.ones((3, 2), np.float32)), name='a')
+    ops.SparseApplyAdagradV2(0.1, 1e-6)(var, accum, Tensor(f32([1, 1], [2, 2])), Tensor(np.array([2, 2], np.int32)))
+    same(accum, [[1, 1], [1, 1], [10, 10]])
+    same(var, [[1, 1], [1, 1], [1 - .3 / np.sqrt(10)] * 2])
+    with pytest.raises(ValueError, match='Adagrad'):
+        ops.SparseApplyAdagradV2(0.1, 1e-6)(var, accum, Tensor(f32([1, 1])), Tensor(np.array([2, 2], np.int32)))
+
+
+def test_random_choice():
+    mask = np.zeros((4, 5), bool)
+    mask[1, 2] = mask[3, 4] = mask[0, 0] = True
+    for p in (ops.RandomChoiceWithMask(4), ms.jit(lambda x: ops.RandomChoiceWithMask(4)(x))):
+        index, ok = p(Tensor(mask))
+        assert index.shape == (4, 2) and ok.asnumpy().tolist() == [True, True, True, False]
+        assert sorted(map(tuple, index.asnumpy()[:3].tolist())) == [(0, 0), (1, 2), (3, 4)] and index.asnumpy()[3].tolist() == [0, 0]
+    index, ok = ops.RandomChoiceWithMask(30)(Tensor(mask))
+    assert index.shape == (30, 2) and ok.asnumpy().sum() == 3
+
+
+def test_dropout_in_two_steps():
+    mask = P.DropoutGenMask()((100, 3), Tensor(0.5, ms.float32))
+    assert mask.dtype == ms.uint8 and mask.shape == (48,)
+    y = P.DropoutDoMask()(Tensor(np.ones((100, 3), np.float32)), mask, Tensor(0.5, ms.float32)).asnumpy()
+    assert set(np.unique(y)) == {0., 2.} and 80 < (y == 0).sum() < 220
+
+
+def test_communication():
+    assert communication.get_rank() == 0 and communication.get_group_size() == 1
+    communication.init()
+    assert communication.GlobalComm.INITED and communication.GlobalComm.WORLD_COMM_GROUP == 'mccl_world_group'
+    communication.create_group('pair', [0])
+    assert communication.get_group_size('pair') == 1 and communication.get_world_rank_from_group_rank('pair', 0) == 0
+    same(ops.AllReduce(group='pair')(Tensor(X)), X)
+    communication.destroy_group('pair')
+    for call, error in [(lambda: communication.create_group('g', [0, 1]), ValueError), (lambda: communication.get_rank('pair'), ValueError),
+                        (lambda: communication.get_rank(3), TypeError), (lambda: ops.AllReduce('mean')(Tensor(X)), ValueError),
+                        (lambda: ops.Broadcast(1)((Tensor(X),)), ValueError), (lambda: communication.init('x'), RuntimeError)]:
+        with pytest.raises(error):
+            call()
+    communication.release()
+    assert not communication.GlobalComm.INITED
+
+
+def test_a_launcher_is_refused(monkeypatch):
+    monkeypatch.setenv('RANK_SIZE', '2')
+    with pytest.raises(RuntimeError, match='RANK_SIZE'):
+        communication.init()
