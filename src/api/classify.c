@@ -197,7 +197,9 @@ static MsStatus soft(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t), int axis
     MsTensor *x = T(0);
     if (dtype >= 0 && GIVEN(dtype)) x = ms_cast(x, DTYPE(dtype));
     if (x && sign < 0) x = ms_neg(x);
-    return R(x ? f(x, GIVEN(axis) ? I(axis) : -1) : NULL);
+    if (!x) return ms_error()->code;
+    int nd = ms_tensor_ndim(x); /* without an axis PyTorch's old rule */
+    return R(f(x, GIVEN(axis) ? I(axis) : nd == 0 || nd == 1 || nd == 3 ? 0 : 1));
 }
 
 MS_API(softmax, "ops.softmax", "(input: Tensor, axis: int = -1, *, dtype: dtype = None) -> Tensor")
@@ -205,7 +207,12 @@ MS_API(softmax, "ops.softmax", "(input: Tensor, axis: int = -1, *, dtype: dtype 
     return soft(c, ms_softmax, 1, 2, 1);
 }
 
-MS_API(softmax_dim, "mint.softmax mint.nn.functional.softmax",
+MS_API(softmax_dim, "mint.softmax", "(input: Tensor, dim: int, *, dtype: dtype = None) -> Tensor")
+{
+    return soft(c, ms_softmax, 1, 2, 1);
+}
+
+MS_API(softmax_functional, "mint.nn.functional.softmax",
        "(input: Tensor, dim: int = None, *, dtype: dtype = None) -> Tensor")
 {
     return soft(c, ms_softmax, 1, 2, 1);

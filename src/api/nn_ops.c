@@ -369,26 +369,29 @@ static MsTensor *spread(MsTensor *x, int axis, int64_t out, int64_t *longest, Ms
     return ms_where(ms_reshape(own, (MsInts){nd(x), column}), ms_gather(x, index, axis), zero);
 }
 
-static MsStatus adaptive_avg(MsApiCall *c, int n, const char *op)
+MsTensor *ms__adaptive_avg(MsTensor *x, int n, const int64_t *out)
 {
-    bool added;
-    int64_t out[3];
     MsWindow w;
-    MsTensor *x = ms__with_batch(T(0), n, op, &added);
-    if (!x) return ms_error()->code;
-    MS_TRY(adaptive_size(ARG(1), x, n, op, out));
-    if (regular(&w, x, out)) {
-        x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
-                        true, 0);
-        return R(ms__without_batch(x, added));
-    }
+    if (regular(&w, x, out))
+        return ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
+                           true, 0);
     MsTensor *share[3];
     for (int d = 0; d < n; d++) x = spread(x, 2 + d, out[d], &w.kernel[d], &share[d]);
     memcpy(w.stride, w.kernel, sizeof w.stride);
     x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), true,
                     1);
     for (int d = 0; d < n; d++) x = ms_mul(x, share[d]);
-    return R(ms__without_batch(x, added));
+    return x;
+}
+
+static MsStatus adaptive_avg(MsApiCall *c, int n, const char *op)
+{
+    bool added;
+    int64_t out[3];
+    MsTensor *x = ms__with_batch(T(0), n, op, &added);
+    if (!x) return ms_error()->code;
+    MS_TRY(adaptive_size(ARG(1), x, n, op, out));
+    return R(ms__without_batch(ms__adaptive_avg(x, n, out), added));
 }
 
 /* The maxima of x and their flat positions in the plane. */

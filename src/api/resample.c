@@ -2,6 +2,7 @@
  * along one axis after the other with an index made here, so they differentiate and batch by the rules of
  * gather. */
 #include "api/api.h"
+#include "api/window.h"
 #include "op/random.h"
 
 #include <math.h>
@@ -97,7 +98,8 @@ typedef enum Mode {
     NEAREST,
     NEAREST_EXACT,
     LINEAR,
-    CUBIC
+    CUBIC,
+    AREA /* averages of the elements that an output element covers */
 } Mode;
 
 /* Keys' cubic convolution with a = -0.75, the weight of a sample at distance t. */
@@ -168,7 +170,8 @@ static MsStatus mode_of(const char *name, int spatial, Mode *mode)
         int spatial; /* 0: any */
     } known[] = {{"nearest", NEAREST, 0},  {"nearest-exact", NEAREST_EXACT, 0},
                  {"linear", LINEAR, 1},    {"bilinear", LINEAR, 2},
-                 {"trilinear", LINEAR, 3}, {"bicubic", CUBIC, 2}};
+                 {"trilinear", LINEAR, 3}, {"bicubic", CUBIC, 2},
+                 {"area", AREA, 0}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(known[k].name, name) == 0) {
             *mode = known[k].mode;
@@ -182,7 +185,7 @@ static MsStatus mode_of(const char *name, int spatial, Mode *mode)
     return MS_FAIL(
         MS_ERROR_VALUE,
         "For 'interpolate', the 'mode' must be in ['nearest', 'nearest-exact', 'linear', 'bilinear', "
-        "'trilinear', 'bicubic'], but got %s.",
+        "'trilinear', 'bicubic', 'area'], but got %s.",
         name);
 }
 
@@ -208,7 +211,8 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'interpolate', one of 'size' and 'scale_factor' must be given, and not both.");
     MS_TRY(mode_of(ARG(3)->s, spatial, &mode));
-    if (GIVEN(4) && (mode == NEAREST || mode == NEAREST_EXACT))
+    int64_t sizes[3];
+    if (GIVEN(4) && (mode == NEAREST || mode == NEAREST_EXACT || mode == AREA))
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'interpolate', 'align_corners' can only be set with the linear and cubic modes.");
     bool corners = GIVEN(4) && I(4), recompute = GIVEN(5) && I(5);
@@ -223,7 +227,8 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
         if (in < 1 || !(wanted >= 1 && wanted < 0x1p56))
             return MS_FAIL(MS_ERROR_VALUE, "For 'interpolate', axis %d of size %lld cannot be resized to %g.",
                            2 + k, (long long)in, wanted);
-        int64_t out = (int64_t)wanted;
+        int64_t out = sizes[k] = (int64_t)wanted;
+        if (mode == AREA) continue;
         double scale = GIVEN(1) || recompute ? (double)in / (double)out : 1 / factor;
         if (corners) scale = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
         Taps taps;
@@ -232,7 +237,7 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
         x = resize_axis(x, 2 + k, &taps);
         if (!x) return ms_error()->code;
     }
-    return R(x);
+    return R(mode == AREA ? ms__adaptive_avg(x, spatial, sizes) : x);
 }
 
 /* Two spatial axes by the conventions of the Resize classes: by starts unless one of the others is asked for. */
@@ -259,13 +264,14 @@ MS_API(p_resize, "_p.resize",
         if (in < 1 || out < 1)
             return MS_FAIL(MS_ERROR_VALUE, "For 'Resize', axis %d of size %lld cannot be resized to %lld.",
                            2 + k, (long long)in, (long long)out);
+        if (mode == AREA) continue;
         double scale = (double)in / (double)out;
         if (grid == GRID_ENDS) scale = out > 1 ? (double)(in - 1) / (double)(out - 1) : 0;
         Taps taps;
         MS_TRY(make_taps(&taps, mode, grid, in, out, scale, 2 + k, 4, ms_tensor_dtype(x)));
         x = resize_axis(x, 2 + k, &taps);
     }
-    return R(x);
+    return R(x && mode == AREA ? ms__adaptive_avg(x, 2, size.v) : x);
 }
 
 /* ---- space and channels ---- */

@@ -25,5 +25,7 @@ void ms__window_ceil(MsWindow *w, const int64_t *in);
 /* x [C, ...] with a batch axis in front where it lacks one (n spatial axes); *added tells. NULL on a wrong rank. */
 MsTensor *ms__with_batch(MsTensor *x, int n, const char *op, bool *added);
 MsTensor *ms__without_batch(MsTensor *y, bool added);
+/* Averages over windows [floor(o in / out), ceil((o + 1) in / out)) of the n axes behind the first two. */
+MsTensor *ms__adaptive_avg(MsTensor *x, int n, const int64_t *out);
 
 #endif

@@ -84,6 +84,8 @@ def call_reference(row, case, values):
     """The reference may use other names: what it does not know by name it gets by position."""
     args, kw = rebuild((case.args, case.kw), iter([v.copy() for v in values]))
     known = () if isinstance(row.ref, np.ufunc) else inspect.signature(row.ref).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in getattr(known, 'values', tuple)()):
+        known = kw
     return row.ref(*args, *[v for k, v in kw.items() if k not in known],
                    **{k: v for k, v in kw.items() if k in known})
 

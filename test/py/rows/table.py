@@ -13,6 +13,7 @@ gradient is not wanted, `dynamic=True` where the shape of the result depends on 
 first argument is changed, `tol=` as a factor on the tolerances, `check=` instead of a reference for random results:
 it gets the result (numpy) and the arguments.
 """
+import inspect
 import math
 
 import numpy as np
@@ -70,6 +71,16 @@ def b(*shape):
 
 def z(*shape):
     return f(*shape) + 1j * f(*shape)
+
+
+def like(fn, skip=0, extra=()):
+    """Decorator: takes the parameters of fn from `skip` on (and more) by name."""
+    def decorate(call):
+        parameters = list(inspect.signature(fn).parameters.values())[skip:]
+        parameters += [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in extra]
+        call.__signature__ = inspect.Signature(parameters)
+        return call
+    return decorate
 
 
 def np_dtype(d):
