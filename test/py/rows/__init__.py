@@ -1,2 +1,2 @@
-from . import elementwise, operators, index, linear, loss, network, order, reduction, shape  # noqa: F401
+from . import elementwise, operators, index, linear, loss, making, network, order, reduction, shape  # noqa: F401
 from .table import TABLE  # noqa: F401
