@@ -14,6 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An arena of this size takes the place of what the recording run left in the allocator's cache, which goes
+ * back to the system first: otherwise the process holds both. */
+#define LARGE_ARENA ((int64_t)16 << 20)
+
 enum {
     HOME_ARENA,
     HOME_INPUT,
@@ -448,6 +452,7 @@ static MsStatus plan(Planner *pl, const MsRecord *r)
     MS_TRY(pad_rows(pl));
     make_slots(pl);
     int64_t bytes = place_slots(pl);
+    if (bytes >= LARGE_ARENA) ms_memory_empty_cache();
     p->arena = bytes < 0 ? NULL : ms__storage_new((size_t)bytes);
     if (!p->arena) return MS_ERROR_MEMORY;
     MS_TRY(make_handles(pl));

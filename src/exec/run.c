@@ -16,7 +16,8 @@
 
 #define MAX_INSTANCES 8
 #define MAX_PLANS 64 /* a graph whose input layouts change all the time is run node by node in the end */
-#define MAX_CONSTANT (1 << 20) /* bytes of a constant that an instance keeps */
+#define TRIM ((int64_t)96 << 20) /* unused bytes in the allocator's cache */
+#define MAX_CONSTANT (1 << 20)   /* bytes of a constant that an instance keeps */
 
 struct MsPlan {
     MsInstance *list;
@@ -269,14 +270,24 @@ static bool walk_init(Walk *w, const Run *x)
 /* Keeps an instance for later runs; memory refused for it is no failure of this run. */
 static void keep_plan(Walk *w);
 
+/* The sizes of a recording run do not come again, since the plan has an arena: what it frees would lie in the
+ * allocator's cache beside blocks of other sizes, and the first step would need far more than the later ones. */
+static void trim_cache(void)
+{
+    MsMemoryStats m = ms_memory_stats();
+    if (m.reserved - m.allocated > TRIM + m.allocated / 16) ms_memory_empty_cache();
+}
+
 static MsStatus run_nodes(const Run *x, bool keep)
 {
     Walk w;
     const MsGraph *g = x->g;
     int mark = ms_scope_begin();
     MsStatus st = walk_init(&w, x) ? MS_OK : MS_ERROR_MEMORY;
-    for (int k = 0; k < g->n_node && st == MS_OK; k++)
+    for (int k = 0; k < g->n_node && st == MS_OK; k++) {
         if (g->node[k].op) st = run_node(&w, k);
+        if (keep && k % 8 == 0) trim_cache();
+    }
     if (st == MS_OK) st = give_results(&w);
     if (st == MS_OK) st = give_writes(&w);
     if (st == MS_OK) st = give_out(x, w.given);

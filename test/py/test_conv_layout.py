@@ -1,0 +1,37 @@
+"""Weight gradients of channels-last convolutions: shapes around the tiles, strides, padding, dilation."""
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import ops
+
+
+def channels_last(v):
+    return ms.Tensor(np.ascontiguousarray(v.transpose(0, 2, 3, 1))).transpose((0, 3, 1, 2))
+
+
+@pytest.mark.parametrize('n,c,size,o,k,stride,pad,dilation', [
+    (2, 64, 9, 64, 3, 1, 1, 1), (2, 64, 9, 128, 1, 1, 0, 1), (2, 128, 9, 64, 1, 2, 0, 1), (3, 80, 8, 20, 3, 2, 1, 1),
+    (2, 20, 8, 48, 5, 1, 2, 1), (1, 3, 15, 64, 7, 2, 3, 1), (2, 16, 9, 7, 3, 1, 2, 2), (2, 33, 7, 16, 1, 1, 0, 1),
+    (1, 64, 2, 64, 3, 1, 1, 1), (2, 64, 5, 64, 3, 1, 4, 1), (1, 192, 12, 128, 3, 1, 1, 1), (40, 64, 6, 70, 1, 1, 0, 1),
+    (1, 64, 1, 64, 1, 1, 0, 1), (2, 17, 6, 18, 3, 1, 1, 1)])
+def test_weight_gradient(n, c, size, o, k, stride, pad, dilation):
+    rng = np.random.default_rng(0)
+    x = channels_last(rng.standard_normal((n, c, size, size)).astype(np.float32))
+    w = ms.Tensor((rng.standard_normal((o, c, k, k)) * 0.1).astype(np.float32))
+
+    def f(weight):
+        return ops.conv2d(x, weight, None, stride, 'pad', pad, dilation, 1)
+
+    out = f(w).shape[2]
+    dy = channels_last(rng.standard_normal((n, o, out, out)).astype(np.float32))
+    got = ms.grad(lambda weight: (f(weight) * dy).sum())(w).asnumpy()
+    wide = np.pad(x.asnumpy(), ((0, 0), (0, 0), (pad, pad), (pad, pad))).astype(np.float64)
+    want = np.zeros(got.shape)
+    span = stride * (out - 1) + 1
+    for a in range(k):
+        for b in range(k):
+            part = wide[:, :, a * dilation:a * dilation + span:stride, b * dilation:b * dilation + span:stride]
+            want[:, :, a, b] = np.einsum('nohw,nihw->oi', dy.asnumpy().astype(np.float64), part)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * np.abs(want).max())
+
