@@ -1,8 +1,11 @@
 /* factor.c - public names of matrix factorisations, solvers, inverses and norms. numpy's batch rules are here:
  * leading axes broadcast, a right side of one axis less is a vector. */
 #include "api/args.h"
+#include "core/mem.h"
+#include "trace/trace.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- small compositions ---- */
@@ -232,28 +235,31 @@ static MsTensor *upper_of(MsTensor *lu)
 /* The rows' permutation of pivots that count from `base`; read here, so the pivots must have a value. */
 static MsTensor *permutation(const char *op, MsTensor *pivots, int64_t m, int64_t base)
 {
-    if (ms_tensor_is_traced(pivots))
-        return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', the pivots must have a value when the graph is built.",
-                            op);
-    MsTensor *p = ms_contiguous(ms_cast(pivots, MS_INT64));
     int64_t s[MS_MAX_DIM], k = nd(pivots) ? shape(pivots)[nd(pivots) - 1] : 0;
     memcpy(s, shape(pivots), sizeof s);
     s[nd(pivots) - 1] = m;
-    MsTensor *perm = p && k ? ms_tensor_empty(MS_INT64, nd(pivots), s) : NULL;
-    if (!perm) return NULL;
-    for (int64_t b = 0; b < p->numel / k; b++) {
-        const int64_t *at = (const int64_t *)ms_tensor_data(p) + b * k;
+    MsTensor *perm = k ? ms_tensor_empty(MS_INT64, nd(pivots), s) : NULL;
+    int64_t *at = perm ? ms__malloc((size_t)(pivots->numel + 1) * sizeof *at) : NULL;
+    if (!at || ms__tensor_read(pivots, MS_INT64, at) != MS_OK) {
+        free(at);
+        return NULL;
+    }
+    for (int64_t b = 0; b < pivots->numel / k; b++) {
         int64_t *to = (int64_t *)ms_tensor_data(perm) + b * m;
         for (int64_t i = 0; i < m; i++) to[i] = i;
         for (int64_t i = 0; i < k; i++) {
-            int64_t j = at[i] - base;
-            if (j < 0 || j >= m)
-                return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', pivot %lld is out of range for %lld rows.", op,
-                                    (long long)at[i], (long long)m);
+            int64_t j = at[b * k + i] - base;
+            if (j < 0 || j >= m) {
+                MS_FAIL(MS_ERROR_VALUE, "For '%s', pivot %lld is out of range for %lld rows.", op,
+                        (long long)(j + base), (long long)m);
+                free(at);
+                return NULL;
+            }
             int64_t t = to[i];
             to[i] = to[j], to[j] = t;
         }
     }
+    free(at);
     return perm;
 }
 /* The matrix p with p[perm[i], i] = 1: a = p (l u) for a[perm] = l u. */
