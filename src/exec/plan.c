@@ -205,7 +205,7 @@ static void place_writes(Planner *pl)
 
 static bool takes_pitch(const MsNode *n)
 {
-    static const char *const names[] = {"matmul", "linear", "softmax_cross_entropy",
+    static const char *const names[] = {"matmul", "linear", "cast", "softmax_cross_entropy",
                                         "softmax_cross_entropy_grad"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strcmp(n->op->name, names[k]) == 0) return true;
