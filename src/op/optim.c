@@ -71,7 +71,7 @@ MS_OP(momentum_update,
       .sig =
           "momentum_update(xs: float[], *, n: int, momentum: float, weight_decay: float, grad_scale: float, "
           "nesterov: bool) -> _[]",
-      .infer = infer_momentum_update,
+      .infer = infer_momentum_update, .flags = MS_OP_IN_PLACE,
       .sample =
           "f32[3,4] f32[3,4] f32[3,4] f32[] n=1 momentum=0.9 weight_decay=0.01 grad_scale=1 nesterov=0"
           "; f32[3] f16[2] f32[3] f16[2] f32[3] f16[2] f32[] n=2 momentum=0.9 weight_decay=0 grad_scale=0.5 "
@@ -80,7 +80,7 @@ MS_OP(momentum_update,
 MS_OP(sgd_update,
       .sig = "sgd_update(xs: float[], *, n: int, momentum: float, dampening: float, weight_decay: float, "
              "grad_scale: float, nesterov: bool) -> _[]",
-      .infer = infer_sgd_update,
+      .infer = infer_sgd_update, .flags = MS_OP_IN_PLACE,
       .sample = "f32[3,4] f32[3,4] f32[3,4] f32[3,4] f32[] n=1 momentum=0.9 dampening=0.1 weight_decay=0.01 "
                 "grad_scale=1 "
                 "nesterov=0");
@@ -89,7 +89,7 @@ MS_OP(
     adam_update,
     .sig = "adam_update(xs: float[], *, n: int, beta1: float, beta2: float, eps: float, weight_decay: float, "
            "grad_scale: float, nesterov: bool, amsgrad: bool) -> _[]",
-    .infer = infer_adam_update,
+    .infer = infer_adam_update, .flags = MS_OP_IN_PLACE,
     .sample =
         "f32[3,4] f32[3,4] f32[3,4]>0 f32[3,4] f32[] f32[]<0.9 f32[]<0.9 n=1 beta1=0.9 beta2=0.999 eps=1e-8 "
         "weight_decay=0.01 grad_scale=1 nesterov=0 amsgrad=0");
@@ -98,7 +98,7 @@ MS_OP(adamw_update,
       .sig =
           "adamw_update(xs: float[], *, n: int, beta1: float, beta2: float, eps: float, weight_decay: float, "
           "grad_scale: float) -> _[]",
-      .infer = infer_adamw_update,
+      .infer = infer_adamw_update, .flags = MS_OP_IN_PLACE,
       .sample =
           "f32[3,4] f32[3,4] f32[3,4]>0 f32[3,4] f32[] n=1 beta1=0.9 beta2=0.999 eps=1e-6 weight_decay=0.01 "
           "grad_scale=1");
