@@ -229,6 +229,7 @@ typedef struct MsHost {
     MsStatus (*grad)(struct MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTensor *const *out,
                      MsTensor *const *ct, MsTensor **grad);
     void (*drop)(struct MsHost *h); /* the last reference is gone: frees it */
+    MsStatus (*run)(struct MsHost *h, int n, MsTensor *const *in); /* of the operator `host`, for its effect */
 } MsHost;
 MS_API_EXPORT MsHost *ms_host_ref(MsHost *h);
 MS_API_EXPORT void ms_host_unref(MsHost *h);

@@ -19,6 +19,8 @@ tensor = Tensor
 # Where a public name lives: module -> names. A name that is a module itself maps to None.
 _LAZY = {
     'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
+    'mindspore.common.recompute': 'recompute',
+    'mindspore.common.function': '_Function _no_grad',
     'mindspore.common.generator': 'Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state',
     'mindspore.common.parameter': 'Parameter ParameterTuple',
     'mindspore.common._mutable': 'mutable',

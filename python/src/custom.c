@@ -69,6 +69,17 @@ static MsStatus call(MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTens
     return st;
 }
 
+static MsStatus run(MsHost *h, int n, MsTensor *const *in)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *xs = tuple_of(n, in), *r = xs ? PyObject_CallObject(((Host *)h)->fn, xs) : NULL;
+    MsStatus st = r ? MS_OK : MS_FAIL(MS_ERROR_FOREIGN, "A function of the host failed.");
+    Py_XDECREF(xs);
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
 static bool any_traced(int n, MsTensor *const *t)
 {
     for (int i = 0; i < n; i++)
@@ -108,7 +119,7 @@ static PyObject *custom(PyObject *self, PyObject *args)
         PyErr_NoMemory();
         goto done;
     }
-    *h = (Host){{1, call, drop}, Py_NewRef(fn)};
+    *h = (Host){{1, call, drop, run}, Py_NewRef(fn)};
     MsTensor **out = x + n_in + n_out;
     if (ms_custom(n_in + n_out, x, n_in, &h->host, n_out, out, &n) == MS_OK)
         r = tuple_of(n, out);
@@ -119,6 +130,45 @@ done:
     if (h) ms_host_unref(&h->host);
     PyMem_Free(x);
     return r;
+}
+
+static PyObject *host(PyObject *self, PyObject *args)
+{
+    (void)self;
+    PyObject *fn, *inputs, *r = NULL;
+    if (!PyArg_ParseTuple(args, "OO!", &fn, &PyTuple_Type, &inputs)) return NULL;
+    int n = (int)PyTuple_GET_SIZE(inputs);
+    MsTensor **x = PyMem_Malloc(((size_t)n + 1) * sizeof *x);
+    Host *h = x ? malloc(sizeof *h) : NULL;
+    if (!h) {
+        PyMem_Free(x);
+        return PyErr_NoMemory();
+    }
+    *h = (Host){{1, call, drop, run}, Py_NewRef(fn)};
+    int mark = ms_scope_begin();
+    int n_out;
+    MsTensor *none[1];
+    if (collect(inputs, x) == 0)
+        r = ms_host(n, x, &h->host, 0, none, &n_out) == MS_OK ? Py_NewRef(Py_None) : py_raise();
+    ms_scope_end(mark, NULL, 0);
+    ms_host_unref(&h->host);
+    PyMem_Free(x);
+    return r;
+}
+
+static PyObject *pause_(PyObject *self, PyObject *delta)
+{
+    (void)self;
+    long d = PyLong_AsLong(delta);
+    if (PyErr_Occurred()) return NULL;
+    ms__trace_pause((int)d);
+    Py_RETURN_NONE;
+}
+
+static PyObject *follows(PyObject *self, PyObject *unused)
+{
+    (void)self, (void)unused;
+    return PyBool_FromLong(ms__trace_follows());
 }
 
 static PyObject *is_traced(PyObject *self, PyObject *x)
@@ -144,6 +194,9 @@ static PyObject *rebind(PyObject *self, PyObject *args)
 static PyMethodDef functions[] = {
     {"custom", custom, METH_VARARGS,
      "custom(fn, inputs, outputs) -> outputs, whose gradient fn(inputs, outputs, cotangents) computes."},
+    {"host", host, METH_VARARGS, "host(fn, inputs): fn(*inputs) when the program runs."},
+    {"pause", pause_, METH_O, "pause(+1) or pause(-1): open derivatives follow nothing while it is > 0."},
+    {"follows", follows, METH_NOARGS, "Whether a derivative is open that is not paused."},
     {"is_traced", is_traced, METH_O, "Whether a transformation is following this tensor."},
     {"rebind", rebind, METH_VARARGS, "rebind(x, y): the object x stands for the value of y."},
     {NULL, NULL, 0, NULL},

@@ -268,6 +268,17 @@ static PyObject *trace_leave(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* drop(): closes it; what was written inside is forgotten. */
+static PyObject *trace_drop(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    Trace *o = (Trace *)self;
+    MsTrace *t = o->trace;
+    o->trace = NULL;
+    if (t) ms_stage_cancel(t);
+    Py_RETURN_NONE;
+}
+
 static void trace_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
@@ -281,6 +292,7 @@ static PyMethodDef trace_methods[] = {
      "grad(ys, cts): pulls cotangents back to the inputs, then the weights."},
     {"value", trace_value, METH_VARARGS,
      "value(y, axis=0): y below the transformation; jvp: (value, tangent)."},
+    {"drop", trace_drop, METH_NOARGS, "Closes it; what was written inside is forgotten."},
     {"leave", trace_leave, METH_NOARGS, "Ends the recording; grad() works on what was recorded until end()."},
     {"end", trace_end, METH_VARARGS, "Closes the transformation; a staging gives its Graph for end(ys)."},
     {NULL, NULL, 0, NULL},

@@ -99,6 +99,22 @@ void ms_graph_unref(MsGraph *g)
     free(g);
 }
 
+bool ms__graph_has_host(MsGraph *g)
+{
+    if (g->has_host) return g->has_host == 2;
+    bool found = false;
+    for (int k = 0; k < g->n_node && !found; k++) {
+        const MsNode *n = &g->node[k];
+        if (!n->op) continue;
+        const MsSig *s = ms__sig(n->op);
+        for (int a = 0; a < s->n_attr && !found; a++)
+            found = n->attr[a].kind == MS_ATTR_HOST ||
+                    (n->attr[a].kind == MS_ATTR_GRAPH && ms__graph_has_host(n->attr[a].g));
+    }
+    g->has_host = found ? 2 : 1;
+    return found;
+}
+
 int ms_graph_n_in(const MsGraph *g)
 {
     return g->n_arg;

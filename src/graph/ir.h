@@ -34,10 +34,13 @@ struct MsGraph {
     MsPlan *plan; /* compiled form, or NULL */
     void (*plan_free)(MsPlan *);
     struct MsGraph *vjp, *bwd; /* cached forward and backward halves, see trace/control.c */
+    int8_t has_host; /* a node here or inside calls the host language: 0 = not looked yet, 1 = no, 2 = yes */
     struct MsArena *arena;     /* node attrs and input lists live here */
 };
 
 MsGraph *ms__graph_new(void);
+/* Whether g or a graph inside it holds an operator with a function of the host language. */
+bool ms__graph_has_host(MsGraph *g);
 /* Adds an input; id or -1 and an error. All inputs come before the first node. */
 int32_t ms__graph_input(MsGraph *g, const MsAval *a);
 /* Adds a node; the id of its first output or -1 and an error. Everything is copied. */

@@ -2,9 +2,12 @@
  * any way; gives the outputs. Backwards the host's function turns cotangents of the outputs into those of the inputs, and
  * nothing flows into how the outputs were computed. The function runs while the gradient is computed or staged, with
  * operators like any rule, so that it is differentiated and compiled in turn. Refused: sub-graphs for both directions,
- * which would stage every eager call. */
+ * which would stage every eager call.
+ *
+ * host: the host's function on concrete values when the program runs, for its effect: printing, checking. */
 #include "mindspore_ops.h"
 #include "op/op.h"
+#include "trace/trace.h"
 
 static MsStatus infer(MsInfer *c)
 {
@@ -38,3 +41,25 @@ static MsStatus run(MsCall *c)
     return MS_OK;
 }
 MS_KERNEL(custom, 0, copy, NULL, run);
+
+static MsStatus infer_host(MsInfer *c)
+{
+    c->n_out = 0;
+    return MS_OK;
+}
+
+static MsStatus run_host(MsCall *c)
+{
+    MsHost *h = c->attr[0].h;
+    return h->run ? h->run(h, c->n_in, c->in) : MS_OK;
+}
+
+/* Once for the whole batch. */
+static MsStatus batch_host(MsBatch *c)
+{
+    return ms_bind(c->op, c->attr, c->n_in, c->in, 0, c->out, &c->n_out);
+}
+
+MS_OP(host, .sig = "host(xs: any[], *, host: host) -> _[]", .infer = infer_host, .batch = batch_host,
+      .flags = MS_OP_EFFECT | MS_OP_NO_GRAD | MS_OP_NO_FOLD);
+MS_KERNEL(host, 0, call, NULL, run_host);

@@ -50,6 +50,19 @@ void ms__trace_leave(MsTrace *t)
     t->closed = true;
 }
 
+void ms__trace_pause(int delta)
+{
+    for (MsTrace *s = top; s; s = s->below)
+        if (s->interp->follows) s->paused += delta;
+}
+
+bool ms__trace_follows(void)
+{
+    for (MsTrace *s = top; s; s = s->below)
+        if (s->interp->follows && !s->paused) return true;
+    return false;
+}
+
 void ms__trace_close(MsTrace *t)
 {
     ms__trace_leave(t);

@@ -11,7 +11,7 @@
 
 static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
                          int cap, MsTensor **out, int *n_out);
-static const MsInterp jvp_interp = {"forward gradient", jvp_bind, false};
+static const MsInterp jvp_interp = {"forward gradient", jvp_bind, false, true};
 
 /* out_tangent[j] of op at primal inputs `in` with outputs `out`; NULL entries are zero. */
 static MsStatus transpose_vjp(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
@@ -81,7 +81,7 @@ static MsStatus jvp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_i
     if (!primal) return MS_ERROR_MEMORY;
     for (int i = 0; i < n_in; i++) {
         bool mine = in[i] && in[i]->trace == t;
-        own |= mine;
+        own |= mine && !t->paused;
         primal[i] = mine ? in[i]->tv.value : in[i];
     }
     MsStatus st = MS_OK;

@@ -11,7 +11,7 @@
 
 static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
                            int cap, MsTensor **out, int *n_out);
-static const MsInterp stage_interp = {"staged function", stage_bind, true};
+static const MsInterp stage_interp = {"staged function", stage_bind, true, false};
 
 extern const MsOp ms_op_call, ms_op_full, ms_op_full_int;
 

@@ -16,6 +16,7 @@ typedef struct MsInterp {
     MsStatus (*bind)(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
                      MsTensor **out, int *n_out);
     bool binds_all; /* staging: takes every call, also without own inputs */
+    bool follows;   /* vjp and jvp: derivatives, which can be paused */
 } MsInterp;
 
 typedef struct MsEnvEntry {
@@ -29,6 +30,7 @@ struct MsTrace {
     const MsInterp *interp;
     _Atomic int ref; /* the opener's, and one per handle of the trace */
     bool closed;     /* a handle outlived its transformation */
+    int paused;      /* > 0: vjp and jvp pass values through without following them */
     int level;       /* 1 = lowest */
     MsTrace *below;
     MsEnvEntry *env;
@@ -59,8 +61,12 @@ MsStatus ms_bind_into(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *co
 MsTrace *ms__trace_new(const MsInterp *interp); /* pushed; NULL and an error */
 /* Popped, environment dropped; the tape stays. */
 void ms__trace_leave(MsTrace *t);
-void ms__trace_close(MsTrace *t);               /* popped, environment dropped, opener's reference given back */
+void ms__trace_close(MsTrace *t); /* popped, environment dropped, opener's reference given back */
 MS_API_EXPORT MsTrace *ms__trace_top(void);
+/* Adds to the pause of every open vjp and jvp: while it is > 0 they follow nothing. */
+MS_API_EXPORT void ms__trace_pause(int delta);
+/* Whether a vjp or jvp is open that is not paused. */
+MS_API_EXPORT bool ms__trace_follows(void);
 /* Runs code below t: until ms__trace_resume, binds go to the levels under t. */
 MsTrace *ms__trace_suspend(MsTrace *t);
 void ms__trace_resume(MsTrace *saved);

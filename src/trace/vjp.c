@@ -12,7 +12,7 @@
 
 static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
                          int cap, MsTensor **out, int *n_out);
-static const MsInterp vjp_interp = {"gradient", vjp_bind, false};
+static const MsInterp vjp_interp = {"gradient", vjp_bind, false, true};
 
 static MsTensor *ones_like(MsTensor *x)
 {
@@ -104,6 +104,14 @@ static MsStatus bind_call(MsTrace *t, const MsAttr *attr, int n_in, MsTensor *co
                           MsTensor *const *primal, MsTensor **out, int *n_out)
 {
     MsGraph *g = attr[0].g, *fwd, *bwd;
+    *n_out = g->n_out;
+    if (ms__graph_has_host(g)) { /* rules run with the values of each call: written out on the tape */
+        MsTrace *saved = ms__trace_top();
+        ms__trace_resume(t);
+        MsStatus done = ms__graph_replay(g, in, out);
+        ms__trace_resume(saved);
+        return done;
+    }
     MS_TRY(ms__graph_linearize(g, &fwd, &bwd));
     MsTensor **all = ms__calloc((size_t)fwd->n_out, sizeof *all);
     if (!all) return MS_ERROR_MEMORY;
@@ -126,7 +134,7 @@ static MsStatus vjp_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_i
     bool own = false;
     for (int i = 0; i < n_in; i++) {
         bool mine = in[i] && in[i]->trace == t;
-        own |= mine;
+        own |= mine && !t->paused;
         primal[i] = mine ? in[i]->tv.value : in[i];
     }
     MsStatus st;

@@ -9,7 +9,7 @@
 
 static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in,
                           int cap, MsTensor **out, int *n_out);
-static const MsInterp vmap_interp = {"batched function", vmap_bind, false};
+static const MsInterp vmap_interp = {"batched function", vmap_bind, false, false};
 
 /* Moves axis `from` to the front. */
 static MsTensor *to_front(MsTensor *x, int from)

@@ -70,6 +70,7 @@ def identity(fn, inputs):
 # ---- hooks of tensors ----
 
 _tables = {}  # id of a tensor: its hooks
+_inside = {}  # id of a tensor inside a transformation: its value that has hooks, and these
 
 
 def _table(x):
@@ -103,10 +104,16 @@ def register_hook(x, hook_fn):
         raise TypeError(f"For 'register_hook', the 'hook_fn' must be a function, but got {type(hook_fn).__name__}.")
     if not _c.is_traced(x):
         return _table(x).add(hook_fn)
+    known = _inside.get(id(x))
+    if known is not None and known[0] == _c.handle_of(x):  # they run in the order in which they were registered
+        return known[1].add(hook_fn)
     table = HookTable()
     handle = table.add(hook_fn)
     y, = identity(lambda cts: (_run_hooks(table, cts[0]),), (x,))
     _c.rebind(x, y)
+    if known is None:
+        weakref.finalize(x, _inside.pop, id(x), None)
+    _inside[id(x)] = _c.handle_of(x), table
     return handle
 
 
@@ -117,7 +124,11 @@ autodiff.apply_hooks = apply_hooks
 
 def call_with_bprop(cell, construct, bprop, args, kwargs):
     """``construct`` with the gradient that ``bprop(*args, out, dout)`` gives."""
-    out = construct(*args, **kwargs)
+    _c.pause(1)  # how the outputs come about is not followed
+    try:
+        out = construct(*args, **kwargs)
+    finally:
+        _c.pause(-1)
     given = args
     if kwargs:
         bound = inspect.signature(type(cell).construct).bind(cell, *args, **kwargs)

@@ -379,7 +379,13 @@ def _line():
 
 
 def check(test, message, line):
-    raise Unstageable(f"Line {line}: assert of a tensor")
+    from mindspore.jit import effects
+    text = None if message is None else message()
+    found = () if text is None else (text,)
+
+    def fail(*data):
+        raise AssertionError(*data)
+    effects.check(truth(test, line), fail, *found)
 
 
 # ---- loops ----

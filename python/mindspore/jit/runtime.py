@@ -281,8 +281,13 @@ def _sorted(iterable, /, *, key=None, reverse=False):
     return sorted(iterable, key=None if key is None else call(key), reverse=reverse)
 
 
+def _print(*args, **kwargs):
+    return importlib.import_module("mindspore.jit.effects").show(*args, **kwargs)
+
+
 _SPECIAL = {
     range: _range,
+    print: _print,
     map: lambda f, *xs: map(call(f), *xs),
     filter: lambda f, xs: filter(call(f) if f is not None else None, xs),
     functools.reduce: lambda f, *xs: functools.reduce(call(f), *xs),

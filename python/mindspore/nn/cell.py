@@ -244,6 +244,9 @@ class Cell:
         return self._run_detour(args, kwargs)
 
     def _run_detour(self, args, kwargs):
+        if self.__dict__.get("_ms_recompute") and not self.__dict__.get("_ms_busy"):
+            from mindspore.common.recompute import run_recomputed
+            return run_recomputed(self, self._run_again, args, kwargs)
         d = self.__dict__
         construct = self._backward_detour(self.construct if rewritten is None else rewritten(self.construct))
         for key, hook in list(d.get("_forward_pre_hooks", {}).items()):
@@ -272,6 +275,15 @@ class Cell:
                 result = out
         return result
 
+    def _run_again(self, args, kwargs):
+        """The run itself of a Cell that is recomputed."""
+        d = self.__dict__
+        d["_ms_busy"] = True
+        try:
+            return self._run_detour(args, kwargs)
+        finally:
+            d["_ms_busy"] = False
+
     def _backward_detour(self, construct):
         """construct with the Cell's own gradient and its hooks of gradients."""
         d = self.__dict__
@@ -290,7 +302,7 @@ class Cell:
         d = self.__dict__
         d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None or
                               d.get("_ms_out") is not None or d.get("_backward_hooks") or d.get("_backward_pre_hooks") or
-                              hasattr(type(self), "bprop"))
+                              d.get("_ms_recompute") or hasattr(type(self), "bprop"))
         self._ms_touch()
 
     def register_forward_pre_hook(self, hook_fn, *, prepend=False, with_kwargs=False):
@@ -540,9 +552,10 @@ class Cell:
         self.requires_grad = requires_grad
         return self
 
-    def recompute(self, **kwargs):
-        """Asks to recompute rather than keep intermediate values for the gradient; values are the same either way."""
-        self.add_flags_recursive(output_recompute=True)
+    def recompute(self, *, use_reentrant=True, output_recompute=False, early_stop=True, context_fn=None, **kwargs):
+        """Asks to recompute rather than keep the Cell's inner values for the gradient; values are the same either way."""
+        self.__dict__["_ms_recompute"] = True
+        self._refresh_plain()
 
     def set_jit_config(self, jit_config):
         """Keeps options of compilation (a JitConfig)."""

@@ -1,5 +1,4 @@
 """What the table calls that is more than one call, and the classes that are no operators of numbers."""
-import sys
 
 from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
@@ -161,9 +160,8 @@ class Print(Primitive):
         super().__init__("Print")
 
     def __call__(self, *args):
-        for value in args:
-            print(repr(value) if isinstance(value, Tensor) else value, flush=True)
-        sys.stdout.flush()
+        from mindspore.jit.effects import Repr, show
+        show(*[Repr(v) if isinstance(v, Tensor) else v for v in args], sep="\n", flush=True)
         return Tensor(0, mstype.int32)
 
 
@@ -177,9 +175,15 @@ class Assert(Primitive):
         self.add_prim_attr("summarize", summarize)
 
     def __call__(self, condition, input_data):
-        if not bool(condition):
-            shown = [x.asnumpy().ravel()[:self.summarize].tolist() if isinstance(x, Tensor) else x for x in input_data]
-            raise RuntimeError(f"For 'Assert', the condition is false; data: {shown}.")
+        from mindspore.jit.effects import check
+        if isinstance(condition, Tensor):
+            check(condition, self._fail, *input_data)
+        elif not condition:
+            self._fail(*input_data)
+
+    def _fail(self, *input_data):
+        shown = [x.asnumpy().ravel()[:self.summarize].tolist() if isinstance(x, Tensor) else x for x in input_data]
+        raise RuntimeError(f"For 'Assert', the condition is false; data: {shown}.")
 
 
 class Partial(Primitive):

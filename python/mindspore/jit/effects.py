@@ -1,0 +1,71 @@
+"""Printing and checking: at once where values are known, when the graph runs where they are not."""
+import builtins
+
+from mindspore import _c
+from . import runtime, tree
+
+
+class Repr:
+    """A value that prints as its repr."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return repr(self.value)
+
+
+class _Held:
+    """The place of a staged tensor in what will be printed."""
+
+    def __init__(self, index, exact):
+        self.index, self.exact = index, exact
+
+
+def _hold(value, tensors):
+    if isinstance(value, Repr):
+        if not waits(value.value):
+            return value
+        tensors.append(value.value)
+        return _Held(len(tensors) - 1, True)
+    if waits(value):
+        tensors.append(value)
+        return _Held(len(tensors) - 1, False)
+    items = tree.children(value)
+    return value if items is None else tree.rebuild(value, [_hold(v, tensors) for v in items])
+
+
+def _fill(value, tensors):
+    if type(value) is _Held:
+        return Repr(tensors[value.index]) if value.exact else tensors[value.index]
+    items = tree.children(value)
+    return value if items is None else tree.rebuild(value, [_fill(v, tensors) for v in items])
+
+
+def waits(value):
+    """Whether a value is known only when the graph runs."""
+    return runtime.state.session is not None and isinstance(value, _c.Tensor) and _c.is_traced(value)
+
+
+def show(*args, **kwargs):
+    """print() for values of which some may be staged; while a function is staged, part of its graph."""
+    tensors = []
+    held = [_hold(a, tensors) for a in args]
+    if runtime.state.session is None:
+        return builtins.print(*args, **kwargs)
+    _c.host(lambda *now: builtins.print(*[_fill(a, now) for a in held], **kwargs), tuple(tensors))
+    return None
+
+
+def check(condition, fail, *data):
+    """fail(*data) raises when the one-element tensor condition is false."""
+    tensors = [condition]
+    held = [_hold(d, tensors) for d in data]
+
+    def run(*now):
+        if not bool(now[0]):
+            fail(*[_fill(d, now) for d in held])
+    if len(tensors) > 1 or waits(condition):
+        _c.host(run, tuple(tensors))
+    else:
+        run(condition)

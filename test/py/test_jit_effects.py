@@ -1,0 +1,80 @@
+"""Printing, asserting and raising in compiled functions: when the graph runs, in order, on the path that is taken."""
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, ops
+
+
+def T(*v):
+    return Tensor(np.array(v, np.float32))
+
+
+def test_print_of_tensors(capsys):
+    @ms.jit(fullgraph=True)
+    def f(x):
+        y = x * 2
+        print("y", y, [y.sum(), 3])
+        if y.sum() > 3:
+            print("big")
+        else:
+            print("small", y)
+        for i in range(2):
+            print(i, x + i)
+        return y + 1
+    for v in (1., 5., 1.):
+        f(T(v))
+    small = "y [2.] [Tensor(shape=[], dtype=Float32, value= 2), 3]\nsmall [2.]\n0 [1.]\n1 [2.]\n"
+    big = "y [10.] [Tensor(shape=[], dtype=Float32, value= 10), 3]\nbig\n0 [5.]\n1 [6.]\n"
+    assert capsys.readouterr().out == small + big + small
+
+
+def test_print_in_a_loop_that_a_tensor_decides(capsys):
+    @ms.jit(fullgraph=True)
+    def f(x):
+        while x < 3:
+            print("at", x)
+            x = x + 1
+        return x
+    f(Tensor(1.))
+    assert capsys.readouterr().out == "at 1.0\nat 2.0\n"
+
+
+def test_print_primitive(capsys):
+    @ms.jit(fullgraph=True)
+    def f(x):
+        ops.Print()("x", x)
+        return x + 1
+    f(T(1)), f(T(2))
+    assert capsys.readouterr().out == "x\nTensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00])\n" \
+        "x\nTensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00])\n"
+
+
+def test_assert():
+    @ms.jit(fullgraph=True)
+    def f(x):
+        assert x.sum() > 0, "must be positive"
+        return x + 1
+    assert f(T(1)).asnumpy().tolist() == [2]
+    with pytest.raises(AssertionError, match="must be positive"):
+        f(T(-1))
+    assert f(T(1)).asnumpy().tolist() == [2]
+
+
+def test_assert_primitive():
+    @ms.jit(fullgraph=True)
+    def f(x):
+        ops.Assert()(x.sum() > 0, (x,))
+        return x + 1
+    assert f(T(1)).asnumpy().tolist() == [2]
+    with pytest.raises(RuntimeError):
+        f(T(-1))
+
+
+def test_gradient_passes_by(capsys):
+    @ms.jit
+    def f(x):
+        print("x", x)
+        return x * x
+    assert ms.grad(f)(T(3)).asnumpy().tolist() == [6]
+    assert "x [3.]" in capsys.readouterr().out
