@@ -70,7 +70,8 @@ MS_API(legacy_tuple_to_array, "ops.tuple_to_array", "(input_x: any) -> Tensor")
 {
     if (ARG(0)->kind != MS_ARG_LIST || ARG(0)->n == 0)
         return MS_FAIL(MS_ERROR_TYPE, "For 'tuple_to_array', 'input_x' must be a tuple of numbers.");
-    return R(ms__arg_data("tuple_to_array", ARG(0), MS_DTYPE_NONE));
+    MsTensor *t = ms__arg_data("tuple_to_array", ARG(0), MS_DTYPE_NONE);
+    return R(t && ms_tensor_dtype(t) == MS_INT64 ? ms_cast(t, MS_INT32) : t); /* as the original */
 }
 
 MS_API(legacy_is_nonzero, "ops.is_nonzero", "(input: Tensor) -> bool")

@@ -48,13 +48,15 @@ static MsTensor *number_pair(MsTensor *x, MsTensor *y, Binary f)
     return f(x, y);
 }
 
+/* Of bool: the difference is whether they differ, and both results are bool. */
 static MsTensor *subtract(MsTensor *x, MsTensor *y)
 {
-    return number_pair(x, y, ms_sub);
+    return ms_tensor_dtype(x) == MS_BOOL ? ms_logical_xor(x, y) : ms_sub(x, y);
 }
 static MsTensor *floor_divide(MsTensor *x, MsTensor *y)
 {
-    return number_pair(x, y, ms_floor_div);
+    MsTensor *q = number_pair(x, y, ms_floor_div);
+    return ms_tensor_dtype(x) == MS_BOOL && q ? ms_cast(q, MS_BOOL) : q;
 }
 static MsTensor *modulo(MsTensor *x, MsTensor *y)
 {
@@ -152,7 +154,8 @@ MS_API(op_rtruediv, "Tensor.__rtruediv__", "(self: Tensor, other: Tensor|number)
     return swapped(c, divide);
 }
 
-MS_API(op_floordiv, "Tensor.__floordiv__ Tensor.__ifloordiv__", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(op_floordiv, "Tensor.__floordiv__ Tensor.__ifloordiv__",
+       "(self: Tensor, other: Tensor|number) -> Tensor")
 {
     return pair(c, floor_divide);
 }

@@ -910,7 +910,8 @@ MS_API(shape_72_cumsum, "mint.cumsum", "(input: Tensor, dim: int, dtype: dtype =
 MS_API(shape_73_cumsum, "Tensor.cumsum", "(self: Tensor, axis: int, dtype: dtype = None) -> Tensor")
 {
     MsDtype d = ms_tensor_dtype(T(0));
-    return running(c, ms_cumsum, d == MS_BOOL || d == MS_INT8 || d == MS_INT16 ? MS_INT32 : MS_DTYPE_NONE);
+    bool narrow = d == MS_BOOL || d == MS_INT8 || d == MS_INT16 || d == MS_UINT8;
+    return running(c, ms_cumsum, narrow ? MS_INT32 : MS_DTYPE_NONE);
 }
 
 MS_API(shape_74_cumprod, "ops.cumprod mint.cumprod Tensor.cumprod",

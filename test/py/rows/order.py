@@ -63,7 +63,7 @@ def cumprod(x, dim, dtype=None):
 
 row('ops.cumsum', cumsum, c(D, 0), c(x=I, axis=1, dtype=ms.float32), c(I, -1), c(I.astype(np.int8), 0))
 row('Tensor.cumsum', cumsum, c(D, 0), c(I, axis=1, dtype=ms.float32))
-row('Tensor.cumsum', lambda x, axis: np.cumsum(x, axis, np.int32), c(I.astype(np.int8), 0), c(B, 1))
+row('Tensor.cumsum', lambda x, axis: np.cumsum(x, axis, np.int32), c(I.astype(np.int8), 0), c(B, 1), c(np.array([200, 100], np.uint8), 0))
 row('mint.cumsum', lambda x, dim, dtype=None: cumsum(x, dim, dtype), c(D, 0), c(input=I, dim=1, dtype=ms.float32))
 row('ops.cumprod mint.cumprod Tensor.cumprod', cumprod, c(D, 0), c(I, 1), c(I, dim=1, dtype=ms.float32))
 
