@@ -6,7 +6,7 @@ are taken out again; what a function returns beside tensors passes through. They
 from mindspore import _c
 from mindspore._c import Tensor
 
-__all__ = ['grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad']
+__all__ = ['grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad', 'jet', 'derivative']
 
 
 # While a function is compiled: gives the rewritten form of a user's function; set by the jit package.
@@ -479,3 +479,68 @@ def jacfwd(fn, grad_position=0, has_aux=False):
 def jacrev(fn, grad_position=0, has_aux=False):
     """A function that gives the Jacobian of fn by reverse mode; better when inputs outnumber outputs."""
     return _jacobian('jacrev', _by_rows, fn, grad_position, has_aux)
+
+
+# ---- higher derivatives along a curve ----
+
+def _derivatives(h, t, n):
+    """[h(t), h'(t), ..., n-th derivative]: trees of tensors; the tangent of the (n-1)-th is the n-th."""
+    if n == 0:
+        return [h(t)]
+    values, tangents, _ = _push(lambda t: _derivatives(h, t, n - 1), (t,), (_c.row('ops.ones_like')(t),), False)
+    return [*values, tangents[-1]]
+
+
+def _curve(x, series, t):
+    """x + s1 t + s2 t^2 / 2! + ..., by Horner's rule."""
+    total = series[-1] * (1.0 / len(series))
+    for k in range(len(series) - 1, 0, -1):
+        total = (series[k - 1] + total * t) * (1.0 / k)
+    return x + total * t
+
+
+def _along(name, fn, primals, series, order):
+    _check_fn(fn)
+    xs = primals if isinstance(primals, tuple) else (primals,)
+    for x in xs:
+        if not isinstance(x, Tensor):
+            raise TypeError(f"For '{name}', the 'primals' should be a Tensor or a tuple of them, but got {type(x).__name__}.")
+        if not (x.is_floating_point() or x.is_complex()):
+            raise TypeError(f"For '{name}', the 'primals' should be of floating type, but got {x.dtype}.")
+    t = _c.row('ops.zeros')((), xs[0].dtype)
+    return _derivatives(lambda t: _callee(fn)(*[_curve(x, s, t) for x, s in zip(xs, series)]), t, order)
+
+
+def jet(fn, primals, series):
+    """(fn(primals), its derivatives of order 1 to n along the curve whose derivatives are ``series``).
+
+    primals  Tensor or tuple of them;  series  the same, each with a new first axis of length n
+    """
+    xs, rows = (primals, series) if isinstance(primals, tuple) else ((primals,), (series,))
+    if not isinstance(rows, tuple) or len(rows) != len(xs):
+        raise TypeError("For 'jet', the 'primals' and 'series' should be of the same type and length.")
+    for x, s in zip(xs, rows):
+        for what, value in (('primals', x), ('series', s)):
+            if not isinstance(value, Tensor):
+                raise TypeError(f"For 'jet', the '{what}' should be a Tensor or a tuple of them, but got {type(value).__name__}.")
+        if s.ndim != x.ndim + 1 or tuple(s.shape[1:]) != tuple(x.shape) or s.shape[0] != rows[0].shape[0] or not s.shape[0]:
+            raise ValueError(f"For 'jet', the 'series' of a primal of shape {x.shape} should have shape (n, *{x.shape}), but got "
+                             f'{s.shape}.')
+    n = rows[0].shape[0]
+    values = _along('jet', fn, primals, [[s[k] for k in range(n)] for s in rows], n)
+    stack = _c.row('ops.stack')
+    flat = [_leaves(v, []) for v in values[1:]]
+    return values[0], _replace(values[0], iter([stack([f[j] for f in flat], 0) for j in range(len(flat[0]))]))
+
+
+def derivative(fn, primals, order):
+    """(fn(primals), its derivative of the given order with respect to a change of all primals by the same amount)."""
+    if not isinstance(order, int) or isinstance(order, bool):
+        raise TypeError(f"For 'derivative', the type of 'order' should be int, but got {type(order).__name__}.")
+    if order <= 0:
+        raise ValueError(f"For 'derivative', the 'order' should be greater than 0, but got {order}.")
+    xs = primals if isinstance(primals, tuple) else (primals,)
+    ones, zeros = _c.row('ops.ones_like'), _c.row('ops.zeros_like')
+    series = [[(zeros if k else ones)(x) for k in range(order)] for x in xs]
+    values = _along('derivative', fn, primals, series, order)
+    return values[0], values[order]

@@ -93,7 +93,10 @@ static MsTensor *zeros(MsDtype dtype, PyObject *shape)
     PyObject *seq = PyLong_Check(shape) ? PyTuple_Pack(1, shape) : PySequence_Tuple(shape);
     if (!seq) return NULL;
     int nd = (int)PyTuple_GET_SIZE(seq);
-    for (int d = 0; d < nd && d < MS_MAX_DIM; d++) size[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(seq, d));
+    for (int d = 0; d < nd && d < MS_MAX_DIM; d++) {
+        PyObject *n = PyTuple_GET_ITEM(seq, d);
+        size[d] = n == Py_None ? 0 : PyLong_AsLongLong(n);
+    }
     Py_DECREF(seq);
     if (PyErr_Occurred()) return NULL;
     MsTensor *t = ms_tensor_empty(dtype, nd, size);
@@ -113,6 +116,23 @@ static int dtype_arg(PyObject *o, MsDtype *dtype)
     return -1;
 }
 
+/* A tensor that only describes inputs has no data: its `init` is the tuple of sizes, -1 where they are open,
+ * (-2) where the number of axes is. NULL without an exception when all sizes are given. */
+static PyObject *open_shape(PyObject *shape)
+{
+    if (!shape || shape == Py_None) return Py_BuildValue("(i)", -2);
+    if (PyLong_Check(shape)) return NULL;
+    PyObject *seq = PySequence_Tuple(shape), *open = NULL;
+    for (Py_ssize_t d = 0; seq && d < PyTuple_GET_SIZE(seq) && !open; d++)
+        if (PyTuple_GET_ITEM(seq, d) == Py_None) open = PyTuple_New(PyTuple_GET_SIZE(seq));
+    for (Py_ssize_t d = 0; open && d < PyTuple_GET_SIZE(seq); d++) {
+        PyObject *n = PyTuple_GET_ITEM(seq, d);
+        PyTuple_SET_ITEM(open, d, n == Py_None ? PyLong_FromLong(-1) : Py_NewRef(n));
+    }
+    Py_XDECREF(seq);
+    return open;
+}
+
 static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
 {
     static char *names[] = {"input_data", "dtype", "shape", "init", "const_arg", "device", NULL};
@@ -129,12 +149,17 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
         return PyErr_Format(PyExc_ValueError, "For 'Tensor', the 'device' must be 'CPU', but got %R.",
                             device);
     if (init == Py_None) init = NULL;
+    PyObject *described = NULL;
     int mark = ms_scope_begin();
     MsTensor *t = NULL;
     if (data && data != Py_None) {
         t = py_from_data(data, dtype);
     } else if (shape && shape != Py_None && (init || dtype != MS_DTYPE_NONE)) {
         t = zeros(dtype == MS_DTYPE_NONE ? MS_FLOAT32 : dtype, shape);
+        if (t && !init) init = described = open_shape(shape);
+    } else if (dtype != MS_DTYPE_NONE && (dt != NULL && (data || shape))) {
+        t = ms_tensor_empty(dtype, 1, &(int64_t){0});
+        if (t) init = described = open_shape(NULL);
     } else {
         PyErr_SetString(
             PyExc_TypeError,
@@ -142,9 +167,9 @@ static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *kw)
     }
     if (t) ms_tensor_ref(t);
     ms_scope_end(mark, NULL, 0);
-    if (!t) return NULL;
-    PyObject *self = wrap_as(type, t);
+    PyObject *self = t ? wrap_as(type, t) : NULL;
     if (self && init && (!data || data == Py_None)) ((PyMsTensor *)self)->init = Py_NewRef(init);
+    Py_XDECREF(described);
     return self;
 }
 
@@ -166,6 +191,8 @@ static PyObject *ints(const int64_t *v, int n, int64_t scale)
 static PyObject *get_shape(PyObject *self, void *unused)
 {
     (void)unused;
+    PyObject *init = ((PyMsTensor *)self)->init;
+    if (init && PyTuple_CheckExact(init)) return Py_NewRef(init);
     return ints(PY_HANDLE(self)->shape, PY_HANDLE(self)->ndim, 1);
 }
 
@@ -244,7 +271,7 @@ static PyObject *get_init(PyObject *self, void *unused)
 {
     (void)unused;
     PyObject *init = ((PyMsTensor *)self)->init;
-    return Py_NewRef(init ? init : Py_None);
+    return Py_NewRef(init && !PyTuple_CheckExact(init) ? init : Py_None);
 }
 
 static int set_init(PyObject *self, PyObject *value, void *unused)
@@ -259,7 +286,8 @@ static int set_init(PyObject *self, PyObject *value, void *unused)
 static PyObject *get_has_init(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(((PyMsTensor *)self)->init != NULL);
+    PyObject *init = ((PyMsTensor *)self)->init;
+    return PyBool_FromLong(init && !PyTuple_CheckExact(init));
 }
 
 static PyObject *get_device(PyObject *self, void *unused)
@@ -610,7 +638,7 @@ static PyObject *init_data(PyObject *self, PyObject *args, PyObject *kw)
 {
     (void)args, (void)kw;
     PyObject *init = ((PyMsTensor *)self)->init;
-    if (!init) return Py_NewRef(self);
+    if (!init || PyTuple_CheckExact(init)) return Py_NewRef(self);
     PyObject *m = PyImport_ImportModule("mindspore.common.initializer");
     PyObject *done = m ? PyObject_CallMethod(m, "init_tensor", "OO", init, self) : NULL;
     Py_XDECREF(m);

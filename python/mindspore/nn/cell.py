@@ -557,6 +557,21 @@ class Cell:
         self.__dict__["_ms_recompute"] = True
         self._refresh_plain()
 
+    def set_inputs(self, *inputs, **kwargs):
+        """Describes the inputs by Tensors of which sizes may be None, for Graph mode: other calls are checked against them."""
+        if kwargs and inputs:
+            raise ValueError("For 'set_inputs', the inputs must be all positional or all by keyword.")
+        if kwargs:
+            names = [p.name for p in construct_parameters(self)]
+            unknown = [k for k in kwargs if k not in names]
+            if unknown:
+                raise ValueError(f"For 'set_inputs', '{type(self).__name__}.construct' has no parameter '{unknown[0]}'.")
+        self.__dict__["_ms_inputs"] = kwargs if kwargs else inputs
+
+    def get_inputs(self):
+        """What set_inputs was given, or None."""
+        return self.__dict__.get("_ms_inputs")
+
     def set_jit_config(self, jit_config):
         """Keeps options of compilation (a JitConfig)."""
         object.__setattr__(self, "_jit_config", jit_config)

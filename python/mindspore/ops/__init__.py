@@ -6,7 +6,7 @@ from mindspore import _c
 globals().update(_c.rows('ops'))
 
 _HOME = {name: module for module, names in {
-    'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad',
+    'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad jet derivative',
     'mindspore.ops.composite': 'GradOperation HyperMap Map MultitypeFuncGraph partial depend',
     'mindspore.ops.primitive': 'Primitive PrimitiveWithInfer PrimitiveWithCheck prim_attr_register constexpr',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array',
