@@ -155,6 +155,8 @@ class Cell:
     def _assign_param(self, name, value):
         if value is None:
             self._params[name] = None
+        elif isinstance(value, (bool, int, float)) and self._params[name] is not None:
+            self._params[name].assign_value(Tensor(value, self._params[name].dtype))
         elif not isinstance(value, Tensor):
             raise TypeError(f"For 'Cell', the parameter '{name}' can only be assigned a Tensor, a Parameter or None, but "
                             f"got {type(value).__name__}.")
