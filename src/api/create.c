@@ -248,9 +248,20 @@ MS_API(create_12_arange, "ops.arange mint.arange",
     return arange(c);
 }
 
-MS_API(create_13_linspace, "ops.linspace", "(start: number, end: number, steps: int) -> Tensor")
+/* A number, or a tensor of one element, that is known now. */
+static MsStatus known(const MsArg *a, double *v)
 {
-    return R(linspace(F(0), F(1), I(2), MS_FLOAT32));
+    if (a->kind == MS_ARG_TENSOR) return ms_tensor_item(a->t, v);
+    *v = ms__arg_float(a);
+    return MS_OK;
+}
+
+MS_API(create_13_linspace, "ops.linspace", "(start: Tensor|number, end: Tensor|number, steps: int) -> Tensor")
+{
+    double start, end;
+    MS_TRY(known(ARG(0), &start));
+    MS_TRY(known(ARG(1), &end));
+    return R(linspace(start, end, I(2), ARG(0)->kind == MS_ARG_TENSOR ? ms_tensor_dtype(T(0)) : MS_FLOAT32));
 }
 
 MS_API(create_14_linspace, "mint.linspace",

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 static MsDtype dtype_of(MsTensor *x)
 {
@@ -694,9 +695,20 @@ MS_API(math_cast, "ops.cast", "(input: Tensor|number, dtype: dtype) -> Tensor")
     return R(ms_cast(ms__arg_tensor(ARG(0), NULL), DTYPE(1)));
 }
 
-MS_API(math_astype, "Tensor.astype", "(self: Tensor, dtype: dtype, copy: bool=True) -> Tensor")
+/* A dtype by its name: "float32", "bool", ... */
+static MsDtype dtype_named(const char *name)
 {
-    return R(!I(2) && dtype_of(T(0)) == DTYPE(1) ? T(0) : ms_cast(T(0), DTYPE(1)));
+    for (int d = 0; d < MS_DTYPE_COUNT; d++)
+        if (strcasecmp(ms_dtype_name((MsDtype)d), name) == 0) return (MsDtype)d;
+    return MS_DTYPE_NONE;
+}
+
+MS_API(math_astype, "Tensor.astype", "(self: Tensor, dtype: dtype|str, copy: bool=True) -> Tensor")
+{
+    MsDtype to = ARG(1)->kind == MS_ARG_STR ? dtype_named(ARG(1)->s) : DTYPE(1);
+    if (to == MS_DTYPE_NONE)
+        return MS_FAIL(MS_ERROR_TYPE, "For 'astype', there is no dtype '%s'.", ARG(1)->s);
+    return R(!I(2) && dtype_of(T(0)) == to ? T(0) : ms_cast(T(0), to));
 }
 
 /* `non_blocking` asks for nothing here: a copy within one memory is complete on return. */

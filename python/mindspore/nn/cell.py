@@ -72,6 +72,7 @@ class Cell:
     _ms_cast = None    # to_float: the dtype floats are cast to on entry
     _ms_out = None     # the dtype floats are cast to on exit
     _ms_depth = 0      # > 0 inside construct of a cell with _ms_cast
+    _ms_derived = {}   # attributes that subclasses of layers use: name -> function of the Cell
     _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
 
     def __init__(self, auto_prefix=True, flags=None):
@@ -107,6 +108,9 @@ class Cell:
                 if d.get("_ms_depth") and table == "_params" and value is not None:
                     return _cast_tree(value, d["_ms_cast"])
                 return value
+        make = type(self)._ms_derived.get(name)
+        if make is not None:
+            return make(self)
         raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
 
     def __setattr__(self, name, value):

@@ -9,6 +9,7 @@ import inspect
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "constexpr"]
 
+_SEVERAL = ("axis", "dilation", "kernel_size", "output_padding", "pad", "pad_list", "stride", "strides")  # a number or one per axis
 _KINDS = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
 
 
@@ -129,6 +130,8 @@ def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=Tr
 
 def _check(self, name, value, default):
     kinds = _KINDS.get(type(default))
+    if name in _SEVERAL and isinstance(value, (tuple, list)):
+        return
     if kinds is not None and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         wanted = " or ".join(k.__name__ for k in kinds)
         raise TypeError(f"For '{self.name}', the type of '{name}' should be {wanted}, but got {type(value).__name__}.")

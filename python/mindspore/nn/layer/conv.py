@@ -116,8 +116,20 @@ class Conv1d(_Conv):
                          weight_init, bias_init, "NCHW", dtype)
 
 
+def _conv2d_primitive(cell):
+    from mindspore.ops import operations as P
+    return P.Conv2D(cell.out_channels, cell._kernel, 1, cell.pad_mode, cell._padding, cell._stride, cell._dilation, cell.group)
+
+
+def _bias_add_primitive(cell):
+    from mindspore.ops import operations as P
+    return P.BiasAdd()
+
+
 class Conv2d(_Conv):
     """Convolution of (N, C, H, W)."""
+
+    _ms_derived = {"conv2d": _conv2d_primitive, "bias_add": _bias_add_primitive}
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, pad_mode="same", padding=0, dilation=1, group=1,
                  has_bias=False, weight_init=None, bias_init=None, data_format="NCHW", dtype=mstype.float32):

@@ -92,8 +92,15 @@ class BatchNorm3d(Cell):
         return self.bn2d(x.reshape((n, c, d * h, w))).reshape(x.shape)
 
 
+def _layer_norm_primitive(cell):
+    from mindspore.ops import operations as P
+    return P.LayerNorm(cell.begin_norm_axis, cell.begin_params_axis, cell.epsilon)
+
+
 class LayerNorm(Cell):
     """Normalises the axes from begin_norm_axis on; gamma and beta have ``normalized_shape``."""
+
+    _ms_derived = {"layer_norm": _layer_norm_primitive}
 
     def __init__(self, normalized_shape, begin_norm_axis=-1, begin_params_axis=-1, gamma_init="ones", beta_init="zeros",
                  epsilon=1e-7, dtype=mstype.float32):
