@@ -104,6 +104,7 @@ PASS(dce)
 PASS(cse)
 PASS(fold)
 PASS(simplify)
+PASS(narrow)
 PASS(norm)
 PASS(fuse)
 PASS(attention)
@@ -163,6 +164,7 @@ int main(void)
     golden("cse", pass_cse);
     golden("fold", pass_fold);
     golden("simplify", pass_simplify);
+    golden("narrow", pass_narrow);
     golden("norm", pass_norm);
     golden("fuse", pass_fuse);
     golden("attention", pass_attention);

@@ -79,3 +79,20 @@ def test_values_that_are_not_finite():
     assert np.isnan(bn.moving_mean.asnumpy()[0]) and np.isinf(bn.moving_mean.asnumpy()[1])
     assert np.isnan(bn.moving_variance.asnumpy()[:2]).all()
     assert bn.moving_mean.asnumpy()[2] == 1 and bn.moving_variance.asnumpy()[2] == 0
+
+
+def test_mixed_precision_graph_is_eager():
+    rng = np.random.default_rng(3)
+    x = ms.Tensor(rng.standard_normal((4, 64, 9, 8)).astype(np.float32))
+    net = ms.amp.auto_mixed_precision(Block(64, True), 'O2', ms.bfloat16)
+    net.set_train()
+    start = [p.asnumpy().copy() for p in net.get_parameters()]
+    fn = ms.value_and_grad(lambda a: (net(a).astype(ms.float32) ** 2).mean(), 0, net.trainable_params())
+    got = []
+    for f in (fn, ms.jit(fn, jit_level='O1')):
+        for p, value in zip(net.get_parameters(), start):
+            p.set_data(ms.Tensor(value))
+        loss, (dx, dw) = f(x)
+        got.append([v.astype(ms.float32).asnumpy() for v in (loss, dx, *dw, *net.get_parameters())])
+    for a, b in zip(*got):
+        np.testing.assert_array_equal(a, b)
