@@ -9,7 +9,7 @@ from mindspore.nn.layer._check import check_positive_int
 
 __all__ = ["Softmin", "Softmax", "Softmax2d", "LogSoftmax", "ReLU", "ReLU6", "RReLU", "SeLU", "SiLU", "Tanh", "Tanhshrink",
            "Hardtanh", "GELU", "FastGelu", "Sigmoid", "Softsign", "PReLU", "get_activation", "LeakyReLU", "HSigmoid",
-           "HSwish", "ELU", "CELU", "LogSigmoid", "SoftShrink", "HShrink", "Threshold", "Mish", "GLU", "Softplus"]
+           "HSwish", "ELU", "CELU", "LogSigmoid", "SoftShrink", "HShrink", "Threshold", "Mish", "GLU", "Softplus", "LRN"]
 
 
 def _check_axis(axis, who):
@@ -262,6 +262,20 @@ class GLU(Cell):
 
     def construct(self, x):
         return ops.glu(x, self.axis)
+
+
+class LRN(Cell):
+    """x over a power of the sum of squares of neighbouring channels (Krizhevsky et al. 2012)."""
+
+    def __init__(self, depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region="ACROSS_CHANNELS"):
+        super().__init__()
+        check_positive_int(depth_radius, "depth_radius", self.cls_name)
+        if norm_region != "ACROSS_CHANNELS":
+            raise ValueError(f"For '{self.cls_name}', the 'norm_region' must be 'ACROSS_CHANNELS', but got {norm_region}.")
+        self._args = (depth_radius, bias, alpha, beta, norm_region)
+
+    def construct(self, input_x):
+        return ops.lrn(input_x, *self._args)
 
 
 _BY_NAME = {

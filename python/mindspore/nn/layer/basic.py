@@ -14,7 +14,8 @@ from mindspore.nn.layer.activation import get_activation
 __all__ = ["Dense", "Linear", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Embedding", "EmbeddingLookup", "Flatten",
            "Unflatten", "Identity", "OneHot", "Pad", "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ZeroPad2d",
            "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d",
-           "ReplicationPad3d", "PixelShuffle", "PixelUnshuffle", "ChannelShuffle", "Upsample", "BiDense"]
+           "ReplicationPad3d", "PixelShuffle", "PixelUnshuffle", "ChannelShuffle", "Upsample", "BiDense", "ClipByNorm", "Norm",
+           "Tril", "Triu", "Roll", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag", "Unfold", "L1Regularizer"]
 
 
 class Dense(Cell):
@@ -431,3 +432,114 @@ class Upsample(Cell):
     def construct(self, x):
         return ops.interpolate(x, self.size, self.scale_factor, self.mode, self.align_corners,
                                self.recompute_scale_factor)
+
+
+class ClipByNorm(Cell):
+    """x times clip_norm over its norm along ``axis``, where that is larger."""
+
+    def __init__(self, axis=None):
+        super().__init__()
+        self.axis = None if axis is None else check_type(axis, "axis", (int, tuple, list), self.cls_name)
+
+    def construct(self, x, clip_norm):
+        return _nn.clip_by_norm(x, clip_norm, self.axis)
+
+
+class Norm(Cell):
+    """Euclidean norm along ``axis`` (all of them for ())."""
+
+    def __init__(self, axis=(), keep_dims=False):
+        super().__init__()
+        self.axis = check_type(axis, "axis", (int, tuple), self.cls_name)
+        self.keep_dims = check_type(keep_dims, "keep_dims", bool, self.cls_name)
+
+    def construct(self, x):
+        return (x * x).sum(None if self.axis == () else self.axis, keepdims=self.keep_dims).sqrt()
+
+    def extend_repr(self):
+        return f"axis={self.axis}, keep_dims={self.keep_dims}"
+
+
+class Tril(Cell):
+    """Lower triangle up to diagonal k; zeros elsewhere."""
+
+    def construct(self, x, k=0):
+        return ops.tril(x, k)
+
+
+class Triu(Cell):
+    """Upper triangle from diagonal k on; zeros elsewhere."""
+
+    def construct(self, x, k=0):
+        return ops.triu(x, k)
+
+
+class Roll(Cell):
+    """Moves elements around the axes."""
+
+    def __init__(self, shift, axis):
+        super().__init__()
+        check_type(shift, "shift", (int, tuple, list), self.cls_name)
+        check_type(axis, "axis", (int, tuple, list), self.cls_name)
+        self.shift, self.axis = shift, axis
+        shifts, axes = ((v,) if isinstance(v, int) else tuple(v) for v in (shift, axis))
+        if len(shifts) != len(axes):
+            raise ValueError(f"For '{self.cls_name}', the 'shift' and 'axis' must have the same length, but got {shift} and {axis}.")
+        self._shifts, self._axes = shifts, axes
+
+    def construct(self, input_x):
+        return ops.roll(input_x, self._shifts, self._axes)
+
+
+class MatrixDiag(Cell):
+    """Matrices with the last axis on their diagonals."""
+
+    def construct(self, input_x):
+        return ops.diag_embed(input_x)
+
+
+class MatrixDiagPart(Cell):
+    """Diagonals of the last two axes."""
+
+    def construct(self, input_x):
+        return ops.diagonal(input_x, 0, -2, -1)
+
+
+class MatrixSetDiag(Cell):
+    """Matrices with new diagonals."""
+
+    def construct(self, input_x, diagonal):
+        return ops.diagonal_scatter(input_x, diagonal, 0, -2, -1)
+
+
+class Unfold(Cell):
+    """Patches of (N, C, H, W): (N, C kh kw, oh, ow), the channels of the input outermost. Arguments are (1, h, w, 1)."""
+
+    def __init__(self, ksizes, strides, rates, padding="valid"):
+        super().__init__()
+        for name, value in (("ksize", ksizes), ("stride", strides), ("rate", rates)):
+            if not isinstance(value, (tuple, list)) or len(value) != 4 or value[0] != 1 or value[3] != 1:
+                raise ValueError(f"For '{self.cls_name}', the format of '{name}s' must be [1, {name}_row, {name}_col, 1], but got "
+                                 f"{value}.")
+            for item in value[1:3]:
+                check_positive_int(item, name, self.cls_name)
+        if str(padding).lower() not in ("same", "valid"):
+            raise ValueError(f"For '{self.cls_name}', the 'padding' must be 'same' or 'valid', but got {padding}.")
+        self._args = (tuple(ksizes[1:3]), tuple(strides[1:3]), tuple(rates[1:3]), padding)
+
+    def construct(self, input_x):
+        return _nn.extract_patches(input_x, *self._args)
+
+
+class L1Regularizer(Cell):
+    """scale times the sum of absolute weights."""
+
+    def __init__(self, scale):
+        super().__init__()
+        check_type(scale, "scale", (int, float), self.cls_name)
+        if not 0 < scale < math.inf:
+            raise ValueError(f"For '{self.cls_name}', the 'scale' must be a number > 0 and finite, but got {scale}.")
+        self.scale = scale
+
+    def construct(self, weights):
+        return weights.abs().sum() * self.scale

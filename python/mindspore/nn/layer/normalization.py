@@ -7,7 +7,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer._check import check_bool, check_positive_int, check_type
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-           "InstanceNorm3d"]
+           "InstanceNorm3d", "SyncBatchNorm"]
 
 
 class _BatchNorm(Cell):
@@ -95,6 +95,23 @@ class BatchNorm3d(Cell):
 def _layer_norm_primitive(cell):
     from mindspore.ops import operations as P
     return P.LayerNorm(cell.begin_norm_axis, cell.begin_params_axis, cell.epsilon)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the devices of a group, which is this one."""
+
+    _ranks = (2, 3, 4, 5)
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True, gamma_init="ones", beta_init="zeros",
+                 moving_mean_init="zeros", moving_var_init="ones", use_batch_statistics=None, process_groups=None,
+                 dtype=mstype.float32):
+        super().__init__(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
+                         use_batch_statistics, "NCHW", dtype)
+        if process_groups is not None:
+            check_type(process_groups, "process_groups", list, self.cls_name)
+            if any(set(group) - {0} for group in process_groups):
+                raise ValueError(f"For '{self.cls_name}', the 'process_groups' may only name rank 0, but got {process_groups}.")
+        self.process_groups = process_groups
 
 
 class LayerNorm(Cell):

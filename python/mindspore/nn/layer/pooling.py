@@ -2,10 +2,11 @@
 from mindspore import ops
 from mindspore.common._rows import nn as _nn
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer._check import check_bool, check_int, check_string
+from mindspore.nn.layer._check import check_bool, check_int, check_positive_int, check_string, check_type
 
 __all__ = ["MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d", "AdaptiveAvgPool1d",
-           "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d"]
+           "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "LPPool1d",
+           "LPPool2d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "FractionalMaxPool2d", "FractionalMaxPool3d"]
 
 
 class _Pool(Cell):
@@ -182,3 +183,92 @@ class AdaptiveMaxPool3d(_Adaptive):
 
     def construct(self, input):
         return ops.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _LPPool(Cell):
+    _n = 2
+
+    def __init__(self, norm_type, kernel_size, stride=None, ceil_mode=False):
+        super().__init__()
+        check_type(norm_type, "norm_type", (int, float), self.cls_name)
+        self.norm_type, self.kernel_size, self.stride = norm_type, kernel_size, stride
+        self.ceil_mode = check_bool(ceil_mode, "ceil_mode", self.cls_name)
+
+    def construct(self, x):
+        return _nn.lp_pool(x, self._n, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+
+
+class LPPool1d(_LPPool):
+    """p-norm of each window of (N, C, L) or (C, L)."""
+    _n = 1
+
+
+class LPPool2d(_LPPool):
+    """p-norm of each window of (N, C, H, W) or (C, H, W)."""
+
+
+class _MaxUnpool(Cell):
+    """Values at the places that a max pooling took them from, zeros elsewhere."""
+    _n = 2
+
+    def __init__(self, kernel_size, stride=None, padding=0):
+        super().__init__()
+        self.kernel_size, self.padding = kernel_size, padding
+        self.stride = kernel_size if stride is None or stride == 0 else stride
+
+    def construct(self, x, indices, output_size=None):
+        return _nn.max_unpool(x, indices, self._n, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpool):
+    _n = 1
+
+
+class MaxUnpool2d(_MaxUnpool):
+    pass
+
+
+class MaxUnpool3d(_MaxUnpool):
+    _n = 3
+
+
+class _FractionalMaxPool(Cell):
+    """Maxima of windows at pseudo-random places, so that the sizes of the output are free (Graham 2015)."""
+    _n = 2
+
+    def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
+        super().__init__()
+        who = self.cls_name
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"For '{who}', exactly one of 'output_size' and 'output_ratio' must be given, but got {output_size} "
+                             f"and {output_ratio}.")
+        self.kernel_size, self.output_size, self.output_ratio = kernel_size, output_size, output_ratio
+        if output_size is not None:
+            for item in (output_size,) if isinstance(output_size, int) else output_size:
+                check_positive_int(item, "output_size", who)
+        else:
+            ratios = (output_ratio,) * self._n if isinstance(output_ratio, float) else tuple(output_ratio)
+            if len(ratios) != self._n or not all(0 < r < 1 for r in ratios):
+                raise ValueError(f"For '{who}', the 'output_ratio' must be {self._n} floats in (0, 1), but got {output_ratio}.")
+            self._ratios = ratios
+        self.return_indices = check_bool(return_indices, "return_indices", who)
+        self._random_samples = _random_samples
+
+    def construct(self, input):
+        n, size = self._n, self.output_size
+        if size is None:
+            size = tuple(int(length * ratio) for length, ratio in zip(input.shape[-n:], self._ratios))
+        samples = self._random_samples
+        if samples is None:
+            planes = input.shape[:-n] if input.ndim == n + 2 else (1, input.shape[0])
+            samples = ops.rand(*planes, n)
+        y, places = _nn.fractional_max_pool(input, n, self.kernel_size, size, samples)
+        return (y, places) if self.return_indices else y
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    pass
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    _n = 3

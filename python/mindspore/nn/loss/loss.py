@@ -1,14 +1,19 @@
 """Losses as Cells."""
+import numpy as np
+
 from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common.tensor import Tensor
+from mindspore.common._rows import nn as _nn
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer._check import check_bool, check_type
+from mindspore.nn.layer._check import check_bool, check_positive_int, check_type
+from mindspore.nn.layer.activation import get_activation
 
 __all__ = ["LossBase", "L1Loss", "MSELoss", "RMSELoss", "MAELoss", "SmoothL1Loss", "HuberLoss", "SoftmaxCrossEntropyWithLogits",
            "CrossEntropyLoss", "NLLLoss", "BCELoss", "BCEWithLogitsLoss", "KLDivLoss", "CosineEmbeddingLoss",
            "SoftMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "HingeEmbeddingLoss",
-           "MarginRankingLoss", "PoissonNLLLoss", "GaussianNLLLoss", "TripletMarginLoss"]
+           "MarginRankingLoss", "PoissonNLLLoss", "GaussianNLLLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "CTCLoss",
+           "DiceLoss", "MultiClassDiceLoss", "FocalLoss", "MultilabelMarginLoss", "SampledSoftmaxLoss"]
 
 
 def _check_tensors(who, **values):
@@ -303,3 +308,155 @@ class TripletMarginLoss(LossBase):
     def construct(self, x, positive, negative, margin=None):
         return ops.triplet_margin_loss(x, positive, negative, self.margin if margin is None else margin, self.p, self.eps,
                                        self.swap, self.reduction)
+
+
+class TripletMarginWithDistanceLoss(LossBase):
+    """max(0, d(x, positive) - d(x, negative) + margin) with a distance of one's own."""
+
+    def __init__(self, distance_function=None, swap=False, reduction="mean", margin=1.0):
+        super().__init__(reduction)
+        if distance_function is not None and not callable(distance_function):
+            raise TypeError(f"For '{self.cls_name}', the 'distance_function' must be callable, but got {type(distance_function)}.")
+        self.distance_function = distance_function
+        self.swap = check_bool(swap, "swap", self.cls_name)
+        self.margin = check_type(margin, "margin", (int, float), self.cls_name)
+
+    def construct(self, x, positive, negative):
+        _check_tensors(self.cls_name, x=x, positive=positive, negative=negative)
+        distance = self.distance_function
+        if distance is None:
+            return ops.triplet_margin_loss(x, positive, negative, self.margin, 2, 1e-6, self.swap, self.reduction)
+        far = distance(x, negative)
+        if self.swap:
+            far = ops.minimum(far, distance(positive, negative))
+        return self.get_loss(ops.relu(distance(x, positive) - far + self.margin))
+
+
+class CTCLoss(LossBase):
+    """Connectionist temporal classification (Graves et al. 2006)."""
+
+    def __init__(self, blank=0, reduction="mean", zero_infinity=False):
+        super().__init__(reduction)
+        self.blank = check_type(blank, "blank", int, self.cls_name)
+        self.zero_infinity = check_bool(zero_infinity, "zero_infinity", self.cls_name)
+
+    def construct(self, log_probs, targets, input_lengths, target_lengths):
+        _check_tensors(self.cls_name, log_probs=log_probs, targets=targets)
+        return _nn.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+
+
+class DiceLoss(LossBase):
+    """One minus twice the overlap over the sum of squares."""
+
+    def __init__(self, smooth=1e-05):
+        super().__init__()
+        check_type(smooth, "smooth", float, self.cls_name)
+        if smooth <= 0:
+            raise ValueError(f"For '{self.cls_name}', the 'smooth' must be > 0, but got {smooth}.")
+        self.smooth = smooth
+
+    def construct(self, logits, label):
+        _check_tensors(self.cls_name, logits=logits, label=label)
+        if tuple(logits.shape) != tuple(label.shape):
+            raise ValueError(f"For '{self.cls_name}', the shapes of 'logits' and 'label' must be equal, but got {logits.shape} and "
+                             f"{label.shape}.")
+        return _nn.dice_loss(logits, label, self.smooth)
+
+
+class MultiClassDiceLoss(LossBase):
+    """Mean over the classes (axis 1) of their dice losses, weighted."""
+
+    def __init__(self, weights=None, ignore_indiex=None, activation="softmax"):
+        super().__init__()
+        if weights is not None:
+            check_type(weights, "weights", Tensor, self.cls_name)
+            if weights.ndim != 2:
+                raise ValueError(f"For '{self.cls_name}', the dimension of 'weights' must be 2, but got {weights.ndim}.")
+        if ignore_indiex is not None:
+            check_type(ignore_indiex, "ignore_indiex", int, self.cls_name)
+        self.weights, self.ignore_indiex = weights, ignore_indiex
+        self.binarydiceloss = DiceLoss(smooth=1e-5)
+        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        if activation is not None and not isinstance(self.activation, Cell):
+            raise TypeError(f"For '{self.cls_name}', the 'activation' must be str or Cell, but got {type(activation).__name__}.")
+
+    def construct(self, logits, label):
+        _check_tensors(self.cls_name, logits=logits, label=label)
+        if tuple(logits.shape) != tuple(label.shape):
+            raise ValueError(f"For '{self.cls_name}', the shapes of 'logits' and 'label' must be equal, but got {logits.shape} and "
+                             f"{label.shape}.")
+        if self.weights is not None and self.weights.shape[0] != label.shape[1]:
+            raise ValueError(f"For '{self.cls_name}', the 'weights' must have {label.shape[1]} rows, but got {self.weights.shape}.")
+        if self.activation is not None:
+            logits = self.activation(logits)
+        total = 0.0
+        for k in range(label.shape[1]):
+            if k != self.ignore_indiex:
+                loss = self.binarydiceloss(logits[:, k], label[:, k])
+                total = total + (loss if self.weights is None else loss * self.weights[k])
+        return total / label.shape[1]
+
+
+class FocalLoss(LossBase):
+    """Cross entropy that leaves out what is sure already (Lin et al. 2017)."""
+
+    def __init__(self, weight=None, gamma=2.0, reduction="mean"):
+        super().__init__(reduction)
+        self.gamma = check_type(gamma, "gamma", (int, float), self.cls_name)
+        if weight is not None:
+            check_type(weight, "weight", Tensor, self.cls_name)
+            if weight.ndim != 1:
+                raise ValueError(f"For '{self.cls_name}', the dimension of 'weight' must be 1, but got {weight.ndim}.")
+        self.weight = weight
+
+    def construct(self, logits, labels):
+        _check_tensors(self.cls_name, logits=logits, labels=labels)
+        return self.get_loss(_nn.focal_loss(logits, labels, self.weight, float(self.gamma)))
+
+
+class MultilabelMarginLoss(LossBase):
+    """Hinge between the classes listed in the target (up to -1) and all others."""
+
+    def construct(self, x, target):
+        return ops.multilabel_margin_loss(x, target, self.reduction)
+
+
+class SampledSoftmaxLoss(LossBase):
+    """Softmax over the true class and a sample of the others (Jean et al. 2015)."""
+
+    def __init__(self, num_sampled, num_classes, num_true=1, sampled_values=None, remove_accidental_hits=True, seed=0,
+                 reduction="none"):
+        super().__init__(reduction)
+        who = self.cls_name
+        if check_positive_int(num_true, "num_true", who) != 1:
+            raise ValueError(f"For '{who}', the 'num_true' must be 1, but got {num_true}.")
+        self.num_sampled = check_positive_int(num_sampled, "num_sampled", who)
+        self.num_classes = check_positive_int(num_classes, "num_classes", who)
+        if sampled_values is not None and (not isinstance(sampled_values, (tuple, list)) or len(sampled_values) != 3):
+            raise ValueError(f"For '{who}', the 'sampled_values' must be None or a tuple of three Tensors.")
+        if num_sampled > num_classes:
+            raise ValueError(f"For '{who}', the 'num_sampled' must be at most {num_classes}, but got {num_sampled}.")
+        self.num_true, self.sampled_values = num_true, sampled_values
+        self.remove_accidental_hits = check_bool(remove_accidental_hits, "remove_accidental_hits", who)
+        self.seed = check_type(seed, "seed", int, who)
+
+    def construct(self, weights, biases, labels, logits):
+        _check_tensors(self.cls_name, weights=weights, biases=biases, labels=labels, logits=logits)
+        labels = labels.reshape((-1,))
+        if self.sampled_values is None:  # log-uniform: frequent classes come first
+            rank = Tensor(list(range(self.num_classes)), mstype.float32)
+            p = ((rank + 2.0) / (rank + 1.0)).log() / float(np.log(self.num_classes + 1))
+            noise = -(-ops.rand(self.num_classes).log()).log()
+            sampled = ops.topk(p.log() + noise, self.num_sampled)[1]
+            of_true, of_sampled = p[labels] * self.num_sampled, p[sampled] * self.num_sampled
+        else:
+            sampled, of_true, of_sampled = self.sampled_values
+            of_true = of_true.reshape((-1,))
+        true = (logits * weights[labels]).sum(-1) + biases[labels] - of_true.log()
+        others = ops.matmul(logits, weights[sampled].T) + biases[sampled] - of_sampled.log()
+        if self.remove_accidental_hits:
+            hit = labels.expand_dims(-1) == sampled.astype(labels.dtype)
+            others = ops.where(hit, ops.full_like(others, -1e37), others)
+        scores = ops.concat((true.expand_dims(-1), others), -1)
+        loss = -ops.log_softmax(scores, -1)[:, 0]
+        return self.get_loss(loss)
