@@ -7,7 +7,7 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import nn, ops
-from timing import per_call
+from timing import per_step
 
 
 class Attention(nn.Cell):
@@ -136,7 +136,7 @@ def main(names):
         _, step, x, y = train_step(kind, dtype == 'bf16')
         if name.endswith('_graph'):
             step = ms.jit(step, jit_level='O1')
-        result[name] = per_call(lambda: step(x, y).asnumpy(), 1)
+        result[name] = per_step(lambda: step(x, y).asnumpy())
     print(json.dumps(result))
 
 

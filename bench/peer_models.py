@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
-from timing import per_call
+from timing import per_step
 
 
 class Attention(nn.Module):
@@ -120,7 +120,7 @@ def main(names):
         _, step, x, y = train_step(kind, dtype == 'bf16')
         if name.endswith('_compile'):
             step = torch.compile(step)
-        result[name.replace('_compile', '')] = per_call(lambda: step(x, y).item(), 1)
+        result[name.replace('_compile', '')] = per_step(lambda: step(x, y).item())
     print(json.dumps(result))
 
 

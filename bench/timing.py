@@ -15,3 +15,15 @@ def per_call(f, seconds=1.0, inner=1):
             f()
         times.append((time.perf_counter() - t) / inner)
     return statistics.median(times)
+
+
+def per_step(f):
+    """Median seconds of five calls that take seconds each, after two to warm up."""
+    f()
+    f()
+    times = []
+    for _ in range(5):
+        t = time.perf_counter()
+        f()
+        times.append(time.perf_counter() - t)
+    return statistics.median(times)

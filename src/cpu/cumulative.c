@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define STRIP 64
+#define PIECE 256
 
 typedef struct Cum {
     const char *x; /* row-major [outer, n, inner] */
@@ -37,6 +38,23 @@ typedef struct Cum {
                 for (int64_t j = 0; j < m; j++) acc[j] += line[j];                                           \
             if (!c->exclusive) c->store(m, c->y + at, acc);                                                  \
         }                                                                                                    \
+    }                                                                                                        \
+    /* Along the last axis: pieces are converted together. */                                                \
+    static void name##_row(const Cum *c, int64_t o)                                                          \
+    {                                                                                                        \
+        T acc = c->prod ? 1 : 0, line[PIECE];                                                                \
+        for (int64_t k = 0; k < c->n; k += PIECE) {                                                          \
+            int64_t m = c->n - k < PIECE ? c->n - k : PIECE, from = c->reverse ? c->n - k - m : k;           \
+            int64_t at = (o * c->n + from) * c->size, step = c->reverse ? -1 : 1;                            \
+            c->load(m, line, c->x + at);                                                                     \
+            T *v = c->reverse ? line + m - 1 : line;                                                         \
+            for (int64_t j = 0; j < m; j++, v += step) {                                                     \
+                T next = c->prod ? acc * *v : acc + *v;                                                      \
+                *v = c->exclusive ? acc : next;                                                              \
+                acc = next;                                                                                  \
+            }                                                                                                \
+            c->store(m, c->y + at, line);                                                                    \
+        }                                                                                                    \
     }
 CARRY(carry_int, uint64_t)
 CARRY(carry_float, double)
@@ -48,7 +66,13 @@ static void cum_part(void *ctx, int64_t begin, int64_t end)
     for (int64_t u = begin; u < end; u++) {
         int64_t o = u / c->strips, j0 = u % c->strips * STRIP,
                 m = c->inner - j0 < STRIP ? c->inner - j0 : STRIP;
-        if (ms_dtype_is_complex(c->dtype))
+        if (c->inner == 1 && ms_dtype_is_float(c->dtype))
+            carry_float_row(c, o);
+        else if (c->inner == 1 && ms_dtype_is_complex(c->dtype))
+            carry_complex_row(c, o);
+        else if (c->inner == 1)
+            carry_int_row(c, o);
+        else if (ms_dtype_is_complex(c->dtype))
             carry_complex(c, o, j0, m);
         else if (ms_dtype_is_float(c->dtype))
             carry_float(c, o, j0, m);

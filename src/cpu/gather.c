@@ -10,6 +10,24 @@
 
 /* ---- shared helpers ---- */
 
+typedef struct Check {
+    int64_t *v, size;
+    _Atomic bool bad;
+} Check;
+
+/* Wraps negative values; bad: one is out of range. */
+static void check_range(void *ctx, int64_t begin, int64_t end)
+{
+    Check *c = ctx;
+    bool bad = false;
+    for (int64_t k = begin; k < end; k++) {
+        int64_t i = c->v[k];
+        bad |= i < -c->size || i >= c->size;
+        c->v[k] = i < 0 ? i + c->size : i;
+    }
+    if (bad) c->bad = true;
+}
+
 /* Adds idx (broadcast to the shape) to v * size, checking the range. */
 static MsStatus index_step(const char *op, MsTensor *idx, int ndim, const int64_t *shape, int64_t size,
                            MsStatus code, int64_t n, int64_t *v, int64_t *line)
@@ -20,6 +38,12 @@ static MsStatus index_step(const char *op, MsTensor *idx, int ndim, const int64_
         from[d] = d < lead || idx->shape[d - lead] == 1 ? 0 : idx->strides[d - lead];
     ms__row_major(ndim, shape, to);
     ms__copy_raw(ndim, shape, line, MS_INT64, to, idx->data, (MsDtype)idx->dtype, from);
+    if (v == line) {
+        Check c = {.v = v, .size = size};
+        ms__parallel_for(n, 32768, check_range, &c);
+        if (!c.bad) return MS_OK;
+        ms__copy_raw(ndim, shape, line, MS_INT64, to, idx->data, (MsDtype)idx->dtype, from);
+    }
     for (int64_t k = 0; k < n; k++) {
         int64_t i = line[k];
         if (__builtin_expect(i < -size || i >= size, 0)) {
@@ -216,7 +240,8 @@ MsStatus ms__scatter_rows(MsTensor *y, MsTensor *x, MsTensor *src, int from, int
     MsTensor *w = y->contiguous && dtype == (MsDtype)y->dtype ? y : ms_tensor_empty(dtype, y->ndim, y->shape);
     MsTensor *dense = ms__dense_as(src, dtype);
     if (!w || !dense) goto done;
-    st = w->data == x->data && x->contiguous ? MS_OK : ms__copy(w, x); /* in place when the executor says so */
+    st =
+        w->data == x->data && x->contiguous ? MS_OK : ms__copy(w, x); /* in place when the executor says so */
     if (st != MS_OK) goto done;
     if (src->numel > 0) {
         Scatter s = {
@@ -328,6 +353,50 @@ typedef struct Along {
     bool put;
 } Along;
 
+/* A column of n elements of the common sizes; the steps are in elements. */
+#define COLUMN(T)                                                                                            \
+    static void take_##T(int64_t n, void *e, int64_t es, const void *x, int64_t xs, const int64_t *v)        \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i++) ((T *)e)[i * es] = ((const T *)x)[v[i * es] * xs];                   \
+    }                                                                                                        \
+    static void put_##T(int64_t n, const void *e, int64_t es, void *x, int64_t xs, const int64_t *v)         \
+    {                                                                                                        \
+        for (int64_t i = 0; i < n; i++) ((T *)x)[v[i * es] * xs] = ((const T *)e)[i * es];                   \
+    }
+COLUMN(uint8_t)
+COLUMN(uint16_t)
+COLUMN(uint32_t)
+COLUMN(uint64_t)
+
+static void add_floats(int64_t n, const float *e, int64_t es, float *x, int64_t xs, const int64_t *v)
+{
+    for (int64_t i = 0; i < n; i++) x[v[i * es] * xs] += e[i * es];
+}
+
+/* True when the column was one of the common cases. */
+static bool column(const Along *a, int64_t n, char *e, int64_t es, char *x, int64_t xs, const int64_t *v)
+{
+    if (a->put && a->add == ms__add_row(MS_FLOAT32)) {
+        add_floats(n, (const float *)(const void *)e, es, (float *)(void *)x, xs, v);
+        return true;
+    }
+    if (a->put && (a->add || a->combine)) return false;
+    switch (a->size) {
+#define SIZE(bytes, T)                                                                                       \
+    case bytes:                                                                                              \
+        if (a->put)                                                                                          \
+            put_##T(n, e, es, x, xs, v);                                                                     \
+        else                                                                                                 \
+            take_##T(n, e, es, x, xs, v);                                                                    \
+        return true;
+        SIZE(1, uint8_t)
+        SIZE(2, uint16_t)
+        SIZE(4, uint32_t)
+        SIZE(8, uint64_t)
+    default: return false;
+    }
+}
+
 static void along_part(void *ctx, int64_t begin, int64_t end)
 {
     const Along *a = ctx;
@@ -341,6 +410,7 @@ static void along_part(void *ctx, int64_t begin, int64_t end)
             rest /= a->shape[d];
             x0 += at * a->xs[d], i0 += at * a->is[d];
         }
+        if (column(a, n, a->e + i0 * a->size, ia, a->x + x0 * a->size, xa, a->v + i0)) continue;
         for (int64_t i = 0; i < n; i++) {
             char *e = a->e + (i0 + i * ia) * a->size, *x = a->x + (x0 + a->v[i0 + i * ia] * xa) * a->size;
             if (!a->put)

@@ -235,6 +235,49 @@ BEST_OF(i64, int64_t)
 BEST_OF(f32, float)
 BEST_OF(f64, double)
 
+#define CHUNK 1024
+
+/* Equal, with 0 and -0 the same and NaN like NaN. */
+static bool same_value(MsDtype dtype, const char *a, const char *b, size_t size)
+{
+    if (dtype == MS_FLOAT32 || dtype == MS_FLOAT64) {
+        double x, y;
+        ms__loop_cast(dtype, MS_FLOAT64)(1, &x, (const void *[]){a}, NULL);
+        ms__loop_cast(dtype, MS_FLOAT64)(1, &y, (const void *[]){b}, NULL);
+        return x == y || (x != x && y != y);
+    }
+    return memcmp(a, b, size) == 0;
+}
+
+/* The first chunk with the largest (or smallest) of n contiguous values, or with the first NaN, found in vectors.
+ * False: the dtype has no folds, or there are too few values. */
+static bool best_chunk(MsDtype dtype, const char *x, int64_t n, int size, bool max, int64_t *from)
+{
+    const MsFolds *f = ms__loops()->folds[dtype];
+    MsFold lanes = f ? f->lanes[max ? MS_FOLD_MAX : MS_FOLD_MIN] : NULL;
+    MsFold rows = f ? f->rows[max ? MS_FOLD_MAX : MS_FOLD_MIN] : NULL;
+    if (!lanes || !rows || n < CHUNK) return false;
+    _Alignas(64) char acc[MS_LANES * 8], best[8];
+    *from = 0;
+    for (int64_t k = 0; k < n; k += CHUNK) {
+        int64_t m = n - k < CHUNK ? n - k : CHUNK;
+        for (int l = 0; l < MS_LANES; l++) memcpy(acc + l * size, x + k * size, (size_t)size);
+        lanes(m, acc, x + k * size);
+        for (int h = MS_LANES / 2; h > 0; h /= 2) rows(h, acc, acc + h * size);
+        if (k == 0) {
+            memcpy(best, acc, (size_t)size);
+            continue;
+        }
+        char both[8];
+        memcpy(both, best, (size_t)size);
+        rows(1, both, acc);
+        if (same_value(dtype, both, best, (size_t)size)) continue;
+        memcpy(best, both, (size_t)size);
+        *from = k;
+    }
+    return true;
+}
+
 static int64_t best_half(const char *x, int64_t n, int64_t step, bool max, int half)
 {
     int64_t at = 0;
@@ -268,8 +311,12 @@ static void run_arg_range(void *ctx, int64_t begin, int64_t end)
             oy += p * y->strides[y->ndim == x->ndim ? d : d - (d > a->axis)];
         }
         const char *row_x = x->data + ox * size;
-        ((int64_t *)(void *)y->data)[oy] =
-            a->half ? best_half(row_x, n, step, a->max, a->half) : best[x->dtype](row_x, n, step, a->max);
+        int64_t from = 0, m = n;
+        if (step == size && best_chunk((MsDtype)x->dtype, row_x, n, (int)size, a->max, &from))
+            m = n - from < CHUNK ? n - from : CHUNK;
+        row_x += from * size;
+        ((int64_t *)(void *)y->data)[oy] = from + (a->half ? best_half(row_x, m, step, a->max, a->half)
+                                                           : best[x->dtype](row_x, m, step, a->max));
     }
 }
 

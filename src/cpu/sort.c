@@ -92,6 +92,8 @@ void ms__order_sort(int64_t n, uint64_t *key, int64_t *index, uint64_t *key2, in
 
 /* ---- sort, topk ---- */
 
+#define FEW 16 /* results per row that are inserted one by one */
+
 typedef struct Rows {
     MsTensor *x, *y, *index;
     int axis;
@@ -129,6 +131,18 @@ static void select_first(int64_t n, int64_t k, const uint64_t *key, uint64_t *ou
     }
 }
 
+/* The same for few of them, in order: one walk that keeps the k best so far. */
+static void select_few(int64_t n, int64_t k, const uint64_t *key, uint64_t *out_key, int64_t *out)
+{
+    int64_t m = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (m == k && key[i] >= out_key[m - 1]) continue;
+        int64_t at = m < k ? m++ : m - 1;
+        for (; at > 0 && out_key[at - 1] > key[i]; at--) out_key[at] = out_key[at - 1], out[at] = out[at - 1];
+        out_key[at] = key[i], out[at] = i;
+    }
+}
+
 static void order_row(const Rows *r, int64_t row, uint64_t *key, uint64_t *key2, int64_t *index,
                       int64_t *index2)
 {
@@ -145,13 +159,16 @@ static void order_row(const Rows *r, int64_t row, uint64_t *key, uint64_t *key2,
     const char *from = x->data + xo * size;
     ms__order_keys((MsDtype)x->dtype, r->n, from, xs, false, r->flip, key);
     uint64_t *sorted = key;
-    if (r->k < r->n) {
+    bool few = r->k < r->n && r->k <= FEW;
+    if (few) {
+        select_few(r->n, r->k, key, key2, index);
+    } else if (r->k < r->n) {
         select_first(r->n, r->k, key, key2, index);
         sorted = key2, key2 = key;
     } else {
         for (int64_t k = 0; k < r->n; k++) index[k] = k;
     }
-    ms__order_sort(r->k, sorted, index, key2, index2);
+    if (!few) ms__order_sort(r->k, sorted, index, key2, index2);
     for (int64_t k = 0; k < r->k; k++) {
         memcpy(y->data + (yo + k * ys) * size, from + index[k] * xs * size, (size_t)size);
         ((int64_t *)w->data)[io + k * is] = index[k];

@@ -1,0 +1,39 @@
+"""Our side of the operator benchmarks (table.py); prints one JSON object: name -> seconds."""
+import json
+import sys
+
+import numpy as np
+
+import mindspore as ms
+from mindspore import ops
+from table import SIZES, problems
+from timing import per_call
+
+
+def embedding_grad(x, i):
+    return ops.zeros_like(x).index_add(0, i, x)
+
+
+def namespace(kind, detail):
+    r = np.random.RandomState(0)
+    if kind == 'small':
+        t = [ms.Tensor(r.randn(8, 16).astype(np.float32)) for _ in range(2)]
+        return {'ms': ms, 'ops': ops, 'a': t[0], 'b': t[1], 'p': ms.Tensor(r.rand(8, 16).astype(np.float32) + 1),
+                'c': ms.Tensor(r.rand(8, 16) > 0.5), 't': ms.Tensor(r.randn(16, 8).astype(np.float32)),
+                'i': ms.Tensor(np.array([1, 3, 5])), 'g': ms.Tensor(np.ones(16, np.float32))}
+    if kind == 'big':
+        x = ms.Tensor((r.rand(4096, 4096) * 4).astype(np.float32)).astype(getattr(ms, detail.replace('bool', 'bool_')))
+        return {'ops': ops, 'x': x, 'y': x + 0 if detail != 'bool' else ops.logical_not(x)}
+    n, m = SIZES[detail]
+    return {'ops': ops, 'x': ms.Tensor(r.randn(n, m).astype(np.float32)), 'embedding_grad': embedding_grad,
+            'i': ms.Tensor(r.randint(0, n, n)), 'j': ms.Tensor(r.randint(0, m, (n, m)))}
+
+
+table, result, made = problems(), {}, {}
+for name in sys.argv[1:]:
+    kind, (expression, _), detail = table[name]
+    if (kind, detail) not in made:
+        made = {(kind, detail): namespace(kind, detail)}
+    f = eval(f'lambda: {expression}', made[kind, detail])
+    result[name] = per_call(f, *((0.03, 200) if kind == 'small' else (0.2, 1)))
+print(json.dumps(result))
