@@ -69,6 +69,8 @@ static bool wanted(const char *check)
     return !only_check || strcmp(only_check, check) == 0;
 }
 
+static int n_refuse; /* operators, and second derivatives of samples, that refuse to be differentiated */
+
 /* ---- samples ---- */
 
 static MsDtype dtype_of(const char **p)
@@ -613,6 +615,11 @@ static void check_derivative(const Case *c, Function f, const char *name, bool f
         MsStatus end = forward ? ms_jvp_end(t) : ms_vjp_end(t);
         if (st == MS_OK) st = end;
     }
+    if (st == MS_ERROR_NOT_IMPLEMENTED && f == grad_fn) { /* a rule that says so is no wrong value */
+        n_refuse++;
+        ms_error_clear();
+        return;
+    }
     double error = fabs(got - numeric[0]) / scale;
     verdict(c, name, st == MS_OK && error <= 2e-4, "differs from central differences by %g", error);
 }
@@ -688,7 +695,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[k], "--list") == 0)
             list = true;
     }
-    int missing = 0, n_refuse = 0;
+    int missing = 0;
     for (int k = 0; k < ms__n_ops; k++) {
         const MsOp *op = ms__ops[k];
         if (only_op && strcmp(op->name, only_op) != 0) continue;
