@@ -20,8 +20,8 @@
 #define MS_API_API_H
 #include "core/attr.h"
 #include "core/tensor.h"
-#include "op/op.h"
 #include "mindspore_ops.h"
+#include "op/op.h"
 
 typedef enum MsArgKind {
     MS_ARG_NONE, /* None, or not given with default None */
@@ -31,10 +31,10 @@ typedef enum MsArgKind {
     MS_ARG_BOOL,
     MS_ARG_DTYPE, /* in i */
     MS_ARG_STR,
-    MS_ARG_LIST,   /* tuple or list; in list[0..n) */
-    MS_ARG_SLICE,  /* list[0..3) = start, stop, step */
+    MS_ARG_LIST,  /* tuple or list; in list[0..n) */
+    MS_ARG_SLICE, /* list[0..3) = start, stop, step */
     MS_ARG_ELLIPSIS,
-    MS_ARG_OBJECT  /* opaque host object, in p */
+    MS_ARG_OBJECT /* opaque host object, in p */
 } MsArgKind;
 
 typedef struct MsArg {
@@ -62,24 +62,30 @@ typedef struct MsApi {
     MsStatus (*run)(MsApiCall *c);
 } MsApi;
 
-#define MS_API(id, names_, sig_) \
-    static MsStatus api_##id(MsApiCall *c); \
-    extern const MsApi ms_api_##id; \
-    const MsApi ms_api_##id = {names_, sig_, api_##id}; \
+#define MS_API(id, names_, sig_)                                                                             \
+    static MsStatus api_##id(MsApiCall *c);                                                                  \
+    extern const MsApi ms_api_##id;                                                                          \
+    const MsApi ms_api_##id = {names_, sig_, api_##id};                                                      \
     static MsStatus api_##id(MsApiCall *c)
+
+/* A further overload with the body of row `of`: the same parameters under other names. */
+#define MS_API_ALSO(id, of, names_, sig_)                                                                    \
+    extern const MsApi ms_api_##id;                                                                          \
+    const MsApi ms_api_##id = {names_, sig_, api_##of};
 
 MS_API_EXPORT extern const MsApi *const ms__apis[];
 MS_API_EXPORT extern const int ms__n_apis;
 
 /* Shorthands inside a row's body. */
 #define ARG(k) (&c->arg[k])
-#define T(k) (c->arg[k].t)                       /* tensor, NULL for None */
-#define I(k) (c->arg[k].i)                       /* int, bool, dtype */
-#define F(k) ms__arg_float(&c->arg[k])           /* number as double */
+#define T(k) (c->arg[k].t)             /* tensor, NULL for None */
+#define I(k) (c->arg[k].i)             /* int, bool, dtype */
+#define F(k) ms__arg_float(&c->arg[k]) /* number as double */
 #define GIVEN(k) (c->arg[k].kind != MS_ARG_NONE)
 #define DTYPE(k) (GIVEN(k) ? (MsDtype)c->arg[k].i : MS_DTYPE_NONE)
-#define INTS(k, buf) ms__arg_ints(&c->arg[k], buf) /* int or list of int -> MsInts over int64_t buf[MS_MAX_DIM] */
-#define R(tensor) ms__api_return(c, tensor)      /* return one tensor (NULL = the error that was raised) */
+#define INTS(k, buf)                                                                                         \
+    ms__arg_ints(&c->arg[k], buf)           /* int or list of int -> MsInts over int64_t buf[MS_MAX_DIM] */
+#define R(tensor) ms__api_return(c, tensor) /* return one tensor (NULL = the error that was raised) */
 
 double ms__arg_float(const MsArg *a);
 /* n = -1 for None; a failed conversion (more than MS_MAX_DIM) raises and gives n = -2. */

@@ -1,6 +1,8 @@
 /* assign.c - public names that write into a tensor. The result is the tensor itself, so that calls chain. */
 #include "api/api.h"
 
+#include <string.h>
+
 /* Writes v into argument 0 and returns it. */
 static MsStatus write_back(MsApiCall *c, MsTensor *v)
 {
@@ -32,7 +34,8 @@ MS_API(assign_sub, "ops.assign_sub", "(variable: Tensor, value: Tensor|number) -
     return in_place(c, ms_sub);
 }
 
-MS_API(copy_in_place, "Tensor.copy_", "(self: Tensor, src: Tensor|number) -> Tensor")
+MS_API(copy_in_place, "Tensor.copy_",
+       "(self: Tensor, src: Tensor|number, non_blocking: bool = False) -> Tensor")
 {
     return write_back(c, ms__arg_tensor(ARG(1), T(0)));
 }
@@ -68,9 +71,24 @@ MS_API(mul_in_place, "Tensor.mul_", "(self: Tensor, other: Tensor|number) -> Ten
     return in_place(c, ms_mul);
 }
 
-MS_API(div_in_place, "Tensor.div_", "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API(div_in_place, "Tensor.div_",
+       "(self: Tensor, other: Tensor|number, *, rounding_mode: str = None) -> Tensor")
 {
-    return in_place(c, ms_div);
+    const char *mode = GIVEN(2) ? ARG(2)->s : "";
+    MsTensor *x, *y;
+    MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
+    if (strcmp(mode, "floor") == 0) return write_back(c, ms_floor_div(x, y));
+    bool trunc = strcmp(mode, "trunc") == 0;
+    if (*mode && !trunc)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'div_', the 'rounding_mode' must be None, 'floor' or 'trunc', but got '%s'.",
+                       mode);
+    if (ms_dtype_is_int(ms_tensor_dtype(x)) || ms_tensor_dtype(x) == MS_BOOL) {
+        x = ms_cast(x, MS_FLOAT64);
+        y = ms_cast(y, MS_FLOAT64);
+    }
+    MsTensor *q = x && y ? ms_div(x, y) : NULL;
+    return write_back(c, q && trunc ? ms_trunc(q) : q);
 }
 
 MS_API(exp_in_place, "Tensor.exp_", "(self: Tensor) -> Tensor")

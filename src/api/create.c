@@ -415,9 +415,12 @@ MS_API(create_32_dropout, "ops.dropout",
 }
 
 MS_API(create_33_dropout, "mint.nn.functional.dropout",
-       "(input: Tensor, p: number = 0.5, training: bool = True) -> Tensor")
+       "(input: Tensor, p: number = 0.5, training: bool = True, inplace: bool = False) -> Tensor")
 {
-    return drop(c, -1);
+    MS_TRY(drop(c, -1));
+    if (!I(3) || c->out.t == T(0)) return MS_OK;
+    MS_TRY(ms_tensor_write(T(0), c->out.t));
+    return R(T(0));
 }
 
 MS_API(create_34_bernoulli, "ops.bernoulli",

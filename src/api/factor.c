@@ -118,10 +118,11 @@ MS_API(inverse, "ops.inverse Tensor.inverse mint.inverse", "(input: Tensor) -> T
 {
     return R(inverse("inverse", T(0)));
 }
-MS_API(linalg_inv, "mint.linalg.inv _linalg.inv", "(A: Tensor) -> Tensor")
+MS_API(linalg_inv, "_linalg.inv", "(A: Tensor) -> Tensor")
 {
     return R(inverse("inv", T(0)));
 }
+MS_API_ALSO(linalg_inv_mint, linalg_inv, "mint.linalg.inv", "(input: Tensor) -> Tensor")
 MS_API(linalg_solve, "_linalg.solve", "(a: Tensor, b: Tensor) -> Tensor")
 {
     MsTensor *a, *b;
@@ -412,7 +413,7 @@ MS_API(orgqr, "ops.orgqr Tensor.orgqr", "(input: Tensor, input2: Tensor) -> Tens
     return R(q);
 }
 /* q x, x q, and with the adjoint of q, for q of the reflections. */
-MS_API(ormqr, "ops.ormqr Tensor.ormqr",
+MS_API(ormqr, "ops.ormqr",
        "(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor")
 {
     MsTensor *a = T(0), *tau = T(1), *x = T(2);
@@ -424,6 +425,9 @@ MS_API(ormqr, "ops.ormqr Tensor.ormqr",
     for (int64_t k = 0; k < n && x; k++) x = reflected(a, tau, adjoint ? k : n - 1 - k, x, adjoint);
     return R(I(3) ? x : H(x));
 }
+MS_API_ALSO(
+    ormqr_method, ormqr, "Tensor.ormqr",
+    "(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor")
 
 /* The x of least |a x - b|; of an underdetermined system the shortest one. */
 static MsTensor *least_squares(MsTensor *a, MsTensor *b)

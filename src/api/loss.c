@@ -133,7 +133,7 @@ static MsTensor *log_clamped(MsTensor *x)
     return at_least(ms_log(at_least(x, 0x1p-126)), -100);
 }
 
-MS_API(binary_cross_entropy, "ops.binary_cross_entropy mint.nn.functional.binary_cross_entropy",
+MS_API(binary_cross_entropy, "ops.binary_cross_entropy",
        "(logits: Tensor, labels: Tensor, weight: Tensor = None, reduction: str = 'mean') -> Tensor")
 {
     MsTensor *x, *y;
@@ -144,6 +144,8 @@ MS_API(binary_cross_entropy, "ops.binary_cross_entropy mint.nn.functional.binary
     if (GIVEN(2)) loss = ms_mul(loss, ms_cast(T(2), ms_tensor_dtype(x)));
     return finish(c, "binary_cross_entropy", loss, ARG(3)->s);
 }
+MS_API_ALSO(binary_cross_entropy_mint, binary_cross_entropy, "mint.nn.functional.binary_cross_entropy",
+            "(input: Tensor, target: Tensor, weight: Tensor = None, reduction: str = 'mean') -> Tensor")
 
 MS_API(cosine_embedding_loss, "ops.cosine_embedding_loss",
        "(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = 'mean') -> "

@@ -1,7 +1,7 @@
 /* math.c - public names of elementwise functions of one tensor: mathematics, activations, classification and
  * casts. A row is a primitive or a composition of primitives, so that it has a gradient, batches and stages.
  */
-#include "api/api.h"
+#include "api/args.h"
 
 #include <math.h>
 #include <string.h>
@@ -723,6 +723,15 @@ MS_API(math_to_other, "Tensor.to",
        "(self: Tensor, other: Tensor, non_blocking: bool=False, copy: bool=False) -> Tensor")
 {
     return R(!I(3) && dtype_of(T(1)) == dtype_of(T(0)) ? T(0) : ms_cast(T(0), dtype_of(T(1))));
+}
+
+MS_API(math_to_device, "Tensor.to",
+       "(self: Tensor, device: str=None, dtype: dtype=None, non_blocking: bool=False, copy: bool=False) -> "
+       "Tensor")
+{
+    MS_TRY(ms__arg_device(ARG(1)));
+    MsDtype d = GIVEN(2) ? DTYPE(2) : dtype_of(T(0));
+    return R(!I(4) && d == dtype_of(T(0)) ? T(0) : ms_cast(T(0), d));
 }
 
 MS_API(math_type, "Tensor.type", "(self: Tensor, dtype: dtype) -> Tensor")

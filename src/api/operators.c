@@ -287,22 +287,24 @@ MS_API(add_alpha, "mint.add Tensor.add",
     return scaled(c, ms_add);
 }
 
-MS_API(sub, "ops.sub ops.subtract Tensor.subtract", "(input: Tensor|number, other: Tensor|number) -> Tensor")
+MS_API(sub, "ops.sub", "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
     return pair(c, subtract);
 }
 
-MS_API(sub_alpha, "mint.sub Tensor.sub",
+MS_API(sub_alpha, "mint.sub Tensor.sub ops.subtract Tensor.subtract",
        "(input: Tensor|number, other: Tensor|number, *, alpha: number = 1) -> Tensor")
 {
     return scaled(c, subtract);
 }
+MS_API_ALSO(sub_y, sub, "Tensor.sub", "(input: Tensor|number, y: Tensor|number) -> Tensor")
 
 MS_API(mul, "ops.mul ops.multiply mint.mul Tensor.mul Tensor.multiply",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
     return pair(c, ms_mul);
 }
+MS_API_ALSO(mul_value, mul, "Tensor.multiply", "(input: Tensor|number, value: Tensor|number) -> Tensor")
 
 static MsStatus rounded(MsApiCall *c)
 {
@@ -356,6 +358,8 @@ MS_API(remainder, "ops.remainder mint.remainder Tensor.remainder",
 {
     return pair(c, modulo);
 }
+MS_API_ALSO(remainder_divisor, remainder, "Tensor.remainder",
+            "(input: Tensor|number, divisor: Tensor|number) -> Tensor")
 
 MS_API(fmod, "ops.fmod mint.fmod Tensor.fmod", "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
@@ -615,6 +619,9 @@ MS_API(isclose, "ops.isclose mint.isclose Tensor.isclose",
 {
     return R(close_to(c));
 }
+MS_API_ALSO(isclose_x2, isclose, "Tensor.isclose",
+            "(input: Tensor, x2: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = "
+            "False) -> Tensor")
 
 MS_API(allclose, "mint.allclose Tensor.allclose",
        "(input: Tensor, other: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = False) "

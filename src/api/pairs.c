@@ -153,13 +153,15 @@ MS_API(xdivy_name, "ops.xdivy Tensor.xdivy", "(x: Tensor|number, y: Tensor|numbe
     return pair(c, xdivy);
 }
 
-MS_API(approximate_equal, "ops.approximate_equal Tensor.approximate_equal",
+MS_API(approximate_equal, "ops.approximate_equal",
        "(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor")
 {
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
     return R(ms_lt(ms_abs(ms_sub(x, y)), constant(x, F(2))));
 }
+MS_API_ALSO(approximate_equal_method, approximate_equal, "Tensor.approximate_equal",
+            "(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor")
 
 /* ---- number theory ---- */
 

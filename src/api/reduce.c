@@ -354,12 +354,16 @@ MS_API(var_dim, "mint.var",
 {
     return R(spread(c, 1, I(2), I(3), false));
 }
+MS_API_ALSO(var_method, var_dim, "Tensor.var",
+            "(input: Tensor, dim: ints = None, *, correction: int = 1, keepdim: bool = False) -> Tensor")
 
 MS_API(std_dim, "mint.std",
        "(input: Tensor, dim: ints = None, *, correction: int = 1, keepdim: bool = False) -> Tensor")
 {
     return R(spread(c, 1, I(2), I(3), true));
 }
+MS_API_ALSO(std_method, std_dim, "Tensor.std",
+            "(input: Tensor, dim: ints = None, *, correction: int = 1, keepdim: bool = False) -> Tensor")
 
 static MsStatus with_mean(MsApiCall *c, bool root)
 {
@@ -413,7 +417,8 @@ MS_API(count_nonzero, "ops.count_nonzero Tensor.count_nonzero",
     return count(c, 2, GIVEN(3) ? DTYPE(3) : MS_INT32);
 }
 
-MS_API(count_nonzero_dim, "mint.count_nonzero", "(input: Tensor, dim: ints = None) -> Tensor")
+MS_API(count_nonzero_dim, "mint.count_nonzero Tensor.count_nonzero",
+       "(input: Tensor, dim: ints = None) -> Tensor")
 {
     return count(c, -1, MS_INT64);
 }
@@ -429,7 +434,7 @@ MS_API(nansum, "ops.nansum Tensor.nansum",
     return reduce(c, ms_sum, no_nan(T(0)), 1, 2, sum_dtype(T(0), DTYPE(3)));
 }
 
-MS_API(nansum_dim, "mint.nansum",
+MS_API(nansum_dim, "mint.nansum Tensor.nansum",
        "(input: Tensor, dim: ints = None, keepdim: bool = False, *, dtype: dtype = None) -> Tensor")
 {
     return reduce(c, ms_sum, no_nan(T(0)), 1, 2, sum_dtype(T(0), DTYPE(3)));

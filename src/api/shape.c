@@ -468,11 +468,24 @@ MS_API(shape_5_transpose, "mint.transpose", "(input: Tensor, dim0: int, dim1: in
     return R(swap(T(0), I(1), I(2)));
 }
 
-MS_API(shape_6_transpose, "Tensor.transpose Tensor.permute", "(self: Tensor, *axes: any) -> Tensor")
+/* Two numbers are two axes to swap; every other way gives a permutation. */
+MS_API(shape_6_transpose, "Tensor.transpose", "(self: Tensor, *axes: any) -> Tensor")
+{
+    int64_t buf[MS_MAX_DIM];
+    bool two = ARG(1)->kind == MS_ARG_LIST && ARG(1)->n == 2 && ARG(1)->list[0].kind == MS_ARG_INT &&
+               ARG(1)->list[1].kind == MS_ARG_INT;
+    if (two && !ARG(1)->tuple) return R(swap(T(0), ARG(1)->list[0].i, ARG(1)->list[1].i));
+    return R(permute(T(0), collected(c, 1, buf)));
+}
+MS_API_ALSO(shape_6_transpose_dim, shape_5_transpose, "Tensor.transpose",
+            "(input: Tensor, dim0: int, dim1: int) -> Tensor")
+
+MS_API(shape_6_permute, "Tensor.permute", "(self: Tensor, *axes: any) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(permute(T(0), collected(c, 1, buf)));
 }
+MS_API_ALSO(shape_6_permute_dims, shape_6_permute, "Tensor.permute", "(self: Tensor, dims: any) -> Tensor")
 
 MS_API(shape_7_permute, "ops.permute", "(input: Tensor, axis: ints) -> Tensor")
 {
@@ -595,6 +608,8 @@ MS_API(shape_26_expand_as, "ops.expand_as Tensor.expand_as", "(input: Tensor, ot
 {
     return R(ms_broadcast_to(T(0), shape_of(T(1))));
 }
+MS_API_ALSO(shape_26_expand_as_x, shape_26_expand_as, "Tensor.expand_as",
+            "(input: Tensor, x: Tensor) -> Tensor")
 
 MS_API(shape_27_concat, "ops.concat ops.cat", "(tensors: Tensor[], axis: int = 0) -> Tensor")
 {
@@ -630,6 +645,8 @@ MS_API(shape_33_split, "Tensor.split", "(self: Tensor, split_size_or_sections: a
 {
     return split(c);
 }
+MS_API_ALSO(shape_33_split_dim, shape_33_split, "Tensor.split",
+            "(self: Tensor, split_size: any, dim: int = 0) -> Tensor")
 
 MS_API(shape_34_chunk, "ops.chunk Tensor.chunk", "(input: Tensor, chunks: int, axis: int = 0) -> Tensor")
 {
@@ -668,6 +685,14 @@ MS_API(shape_40_select, "ops.select",
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 1, 2, &x, &y));
     return R(ms_where(T(0), x, y));
+}
+
+MS_API(shape_40_select_method, "Tensor.select",
+       "(self: Tensor, condition: Tensor, y: Tensor|number) -> Tensor")
+{
+    MsTensor *x, *y;
+    MS_TRY(ms__arg_promote(c, 0, 2, &x, &y));
+    return R(ms_where(T(1), x, y));
 }
 
 MS_API(shape_41_select, "mint.select Tensor.select", "(input: Tensor, dim: int, index: int) -> Tensor")
@@ -819,6 +844,8 @@ MS_API(shape_58_tensor_scatter_add, "ops.tensor_scatter_add Tensor.tensor_scatte
 {
     return R(ms_scatter_nd(T(0), indices(T(1)), like(T(2), T(0)), "add"));
 }
+MS_API_ALSO(shape_58_scatter_add, shape_58_tensor_scatter_add, "Tensor.scatter_add",
+            "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 
 MS_API(shape_59_tril, "ops.tril mint.tril Tensor.tril", "(input: Tensor, diagonal: int = 0) -> Tensor")
 {
@@ -878,6 +905,12 @@ MS_API(shape_67_argsort, "ops.argsort Tensor.argsort",
     return order(c, I(1), I(2), false, MS_INT32);
 }
 
+MS_API(shape_67_argsort_dim, "Tensor.argsort",
+       "(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor")
+{
+    return order(c, I(1), I(2), I(3), MS_INT32);
+}
+
 MS_API(shape_68_argsort, "mint.argsort",
        "(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor")
 {
@@ -913,6 +946,8 @@ MS_API(shape_73_cumsum, "Tensor.cumsum", "(self: Tensor, axis: int, dtype: dtype
     bool narrow = d == MS_BOOL || d == MS_INT8 || d == MS_INT16 || d == MS_UINT8;
     return running(c, ms_cumsum, narrow ? MS_INT32 : MS_DTYPE_NONE);
 }
+MS_API_ALSO(shape_73_cumsum_dim, shape_73_cumsum, "Tensor.cumsum",
+            "(self: Tensor, dim: int, *, dtype: dtype = None) -> Tensor")
 
 MS_API(shape_74_cumprod, "ops.cumprod mint.cumprod Tensor.cumprod",
        "(input: Tensor, dim: int, dtype: dtype = None) -> Tensor")

@@ -16,7 +16,7 @@ RHS = f(3, 2)
 TALL = f(5, 3)
 
 row('ops.inverse mint.inverse Tensor.inverse', np.linalg.inv, c(SQUARE), c(input=STACK), tol=10)
-row('mint.linalg.inv', np.linalg.inv, c(SQUARE), c(A=STACK), tol=10)
+row('mint.linalg.inv', np.linalg.inv, c(SQUARE), c(input=STACK), tol=10)
 row('ops.matrix_solve', lambda a, b, adjoint=False: np.linalg.solve(a.swapaxes(-1, -2) if adjoint else a, b), c(SQUARE, RHS),
     c(SQUARE, RHS, True), c(matrix=STACK, rhs=f(2, 3, 2), adjoint=False), tol=10)
 
@@ -172,7 +172,9 @@ def ormqr(a, tau, other, left=True, transpose=False):
     return q @ other if left else other @ q
 
 
-row('ops.ormqr Tensor.ormqr', ormqr, c(HOUSE, TAU, f(5, 2)), c(HOUSE, TAU, f(2, 5), False, True),
+row('Tensor.ormqr', lambda x, input2, input3, left=True, transpose=False: ormqr(x, input2, input3, left, transpose), c(HOUSE, TAU, f(5, 2)),
+    c(HOUSE, input2=TAU, input3=f(2, 5), left=False, transpose=True), tol=10, grad=False)
+row('ops.ormqr', ormqr, c(HOUSE, TAU, f(5, 2)), c(HOUSE, TAU, f(2, 5), False, True),
     c(input=HOUSE, tau=TAU, other=f(5, 2), left=True, transpose=True), tol=10, grad=False)
 
 # ---- norms ----

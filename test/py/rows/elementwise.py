@@ -202,6 +202,8 @@ row('ops.cast', cast, c(F, ms.float64), c(I, ms.float64), out='float64')
 row('Tensor.to', to, c(W, ms.int32), c(I, ms.int8, True, True), c(F, dtype=ms.int64, non_blocking=True, copy=True))
 row('Tensor.to', lambda x, other, non_blocking=False, copy=False: x.astype(other.dtype), c(W, I), c(I, B, True, True),
     c(I, other=B))
+row('Tensor.to', lambda x, device=None, dtype=None, non_blocking=False, copy=False: to(x, dtype), c(F, 'CPU'), c(F, 'CPU', ms.int32, True, True),
+    c(W, device='CPU', dtype=ms.int32, non_blocking=True, copy=True))
 row('Tensor.type', cast, c(W, ms.int32), c(F, dtype=ms.int64))
 row('Tensor.type', lambda x: 'Int64', c(I))
 row('Tensor.type_as', lambda x, other: x.astype(other.dtype), c(W, I), c(I, other=B))

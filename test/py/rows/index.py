@@ -63,6 +63,7 @@ row('Tensor.take', lambda x, indices, axis=None, mode='clip': np.take(x, indices
 row('ops.masked_select mint.masked_select Tensor.masked_select', lambda x, mask: x[np.broadcast_to(mask, x.shape)],
     c(F, B), c(input=F, mask=np.array([True, False, True])), dynamic=True)
 row('ops.select', lambda condition, input, other: np.where(condition, input, other), c(B, F, W), c(B, 1.5, F), c(condition=B, input=F, other=2.5))
+row('Tensor.select', lambda x, condition, y: np.where(condition, x, y), c(F, B, W), c(F, condition=B, y=2.5))
 row('ops.nonzero mint.nonzero Tensor.nonzero', lambda x, as_tuple=False: np.nonzero(x) if as_tuple else
     np.argwhere(x), c(B), c(I), c(F * B, as_tuple=True), dynamic=True)
 row('ops.argwhere Tensor.argwhere', np.argwhere, c(B), c(F * B), dynamic=True)
@@ -112,6 +113,8 @@ row('Tensor.scatter_', lambda x, dim, index, value, reduce=None: scatter(x, dim,
     c(F, dim=1, index=D, value=2.5), c(F, 1, D, value=2.5, reduce='add'), inplace=True)
 row('mint.scatter_add Tensor.scatter_add', lambda input, dim, index, src: scatter(input, dim, index, src, 'add'),
     c(F, 1, D, W), c(F, dim=1, index=D * 0, src=W))
+row('Tensor.scatter_add', lambda input_x, indices, updates: changed(input_x, tuple(np.moveaxis(indices, -1, 0)), updates, 'add'),
+    c(M, ND, f(3)), c(input_x=M, indices=ND, updates=f(3)))
 row('Tensor.scatter_add_', lambda x, dim, index, src: scatter(x, dim, index, src, 'add'), c(F, 1, D, W),
     c(F, dim=1, index=D * 0, src=W), inplace=True)
 row('ops.tensor_scatter_elements Tensor.tensor_scatter_elements', lambda x, indices, updates, axis=0, reduction='none':

@@ -58,7 +58,8 @@ row('ops.smooth_l1_loss', smooth_l1, c(F, G), c(F, G, 0.5, 'mean'), c(input=F, t
 row('ops.huber_loss', huber, c(F, G), c(F, G, 'none', 0.5), c(input=F, target=G, reduction='sum', delta=2.0))
 row('ops.kl_div', kl_div, c(np.log(P), Q), c(np.log(P), Q, 'batchmean'), c(logits=np.log(P), labels=Q, reduction='none'),
     c(np.log(P), Q, 'sum'))
-row('ops.binary_cross_entropy mint.nn.functional.binary_cross_entropy', bce, c(P, Q), c(P, Q, W, 'none'),
+row('mint.nn.functional.binary_cross_entropy', bce, c(P, Q), c(P, Q, W, 'none'), c(input=P, target=Q, weight=W, reduction='sum'))
+row('ops.binary_cross_entropy', bce, c(P, Q), c(P, Q, W, 'none'),
     c(logits=P, labels=Q, weight=W, reduction='sum'))
 row('ops.binary_cross_entropy_with_logits', bce_logits, c(F, Q), c(F, Q, W, CW, 'none'),
     c(input=F, target=Q, weight=W, pos_weight=CW, reduction='sum'))

@@ -175,7 +175,7 @@ def kept(p, axes):
 ONES = f(40, 50, lo=0.5, hi=2)
 MAPS = f(20, 30, 2, 3, lo=0.5, hi=2)
 row('ops.dropout', None, c(ONES, 0.3), c(ONES, 0.3, False), c(ONES, p=0.3, training=True, seed=3), c(ONES, 0.3, True, 5), check=kept(0.3, 0))
-row('mint.nn.functional.dropout', None, c(ONES, 0.3), c(ONES, 0.3, False), c(ONES, p=0.3, training=True), check=kept(0.3, 0))
+row('mint.nn.functional.dropout', None, c(ONES, 0.3), c(ONES, 0.3, False), c(ONES, p=0.3, training=True, inplace=False), check=kept(0.3, 0))
 row('ops.dropout1d', None, c(f(20, 30, 6, lo=0.5), 0.3), c(f(20, 30, 6, lo=0.5), 0.3, False), c(f(20, 30, 6, lo=0.5), p=0.3, training=True),
     check=kept(0.3, 2))
 row('ops.dropout2d mint.nn.functional.dropout2d', None, c(MAPS, 0.3), c(MAPS, 0.3, False), c(MAPS, p=0.3, training=True, inplace=False),

@@ -51,8 +51,9 @@ def div(x, y, rounding_mode=None):
 
 row('ops.add', np.add, c(F, G), c(F, V), c(2.5, F), c(input=I, other=3))
 row('mint.add Tensor.add', with_alpha(1), c(F, G), c(F, V, alpha=2.5), c(F, 3, alpha=2), c(I, J, alpha=3))
-row('ops.sub ops.subtract Tensor.subtract', np.subtract, c(F, G), c(F, V), c(F, 2.5), c(I, 3))
-row('mint.sub Tensor.sub', with_alpha(-1), c(F, G), c(F, V, alpha=2.5), c(F, 3, alpha=2), c(I, J, alpha=3))
+row('ops.sub', np.subtract, c(F, G), c(F, V), c(F, 2.5), c(I, 3))
+row('Tensor.sub', np.subtract, c(F, y=G))
+row('mint.sub Tensor.sub ops.subtract Tensor.subtract', with_alpha(-1), c(F, G), c(F, V, alpha=2.5), c(F, 3, alpha=2), c(I, J, alpha=3))
 row('ops.mul ops.multiply mint.mul Tensor.mul Tensor.multiply', np.multiply, c(F, G), c(F, K), c(F, 2.5), c(I, J))
 row('ops.div ops.divide mint.div mint.divide Tensor.div Tensor.divide', div, c(F, P), c(I, J), c(F, 2.5),
     c(F, P, rounding_mode='floor'), c(F * 3, P, rounding_mode='trunc'))
@@ -62,6 +63,8 @@ row('ops.floor_divide mint.floor_divide Tensor.floor_divide', np.floor_divide, c
 row('ops.floor_div', np.floor_divide, c(F, P), c(x=I, y=J))
 row('ops.floor_mod', np.mod, c(F, P), c(x=I, y=J))
 row('ops.remainder mint.remainder Tensor.remainder', np.remainder, c(F * 3, P), c(I, J), c(F, 0.7), c(I, -3))
+row('Tensor.remainder', np.remainder, c(F * 3, divisor=P), c(I, divisor=-3))
+row('Tensor.multiply', np.multiply, c(F, value=G))
 row('ops.fmod mint.fmod Tensor.fmod', np.fmod, c(F * 3, P), c(I, J), c(F, 0.7))
 row('ops.pow mint.pow Tensor.pow', np.power, c(P, F), c(F, 3), c(P, V), c(I, abs(J)))
 row('ops.pow mint.pow', np.power, c(2, F), c(input=1.5, exponent=F))
@@ -112,6 +115,8 @@ NEAR = F + np.array([0, 1e-3, 0.1])
 NAN = np.array([1.0, np.nan])
 row('ops.isclose mint.isclose Tensor.isclose', isclose, c(F, NEAR), c(F, NEAR, 1e-2), c(F, NEAR, atol=0.2),
     c(NAN, NAN.copy()), c(NAN, NAN.copy(), equal_nan=True))
+row('Tensor.isclose', lambda x, x2, rtol=1e-5, atol=1e-8, equal_nan=False: np.isclose(x, x2, rtol, atol, equal_nan),
+    c(F, x2=NEAR, rtol=1e-2, atol=1e-3, equal_nan=True))
 row('ops.equal', np.equal, c(F, F.copy()))
 row('Tensor.equal', lambda x, y: np.equal(x, y), c(F, F.copy()), c(I, J))
 
@@ -120,13 +125,13 @@ row('Tensor.equal', lambda x, y: np.equal(x, y), c(F, F.copy()), c(I, J))
 row('ops.assign Tensor.assign_value', lambda variable, value: value, c(F, G), inplace=True, grad=False)
 row('ops.assign_add', np.add, c(F, G), c(variable=F, value=G), inplace=True, grad=False)
 row('ops.assign_sub', np.subtract, c(F, G), c(variable=F, value=G), inplace=True, grad=False)
-row('Tensor.copy_', lambda x, src: np.broadcast_to(src, x.shape).astype(x.dtype), c(F, G), c(F, V), c(I, F),
-    inplace=True)
+row('Tensor.copy_', lambda x, src, non_blocking=False: np.broadcast_to(src, x.shape).astype(x.dtype), c(F, G), c(F, V), c(I, F),
+    c(F, src=G, non_blocking=True), inplace=True)
 row('Tensor.fill_', lambda x, value: np.full_like(x, value), c(F, 2.5), c(I, 3), inplace=True)
 row('Tensor.zero_', np.zeros_like, c(F), c(I), inplace=True)
 row('Tensor.add_', with_alpha(1), c(F, G), c(F, V, alpha=2.5), c(F, 3), inplace=True)
 row('Tensor.sub_', with_alpha(-1), c(F, G), c(F, V, alpha=2.5), c(F, 3), inplace=True)
 row('Tensor.mul_', np.multiply, c(F, G), c(F, 3), inplace=True)
-row('Tensor.div_', np.true_divide, c(F, P), c(F, 4), inplace=True)
+row('Tensor.div_', div, c(F, P), c(F, 4), c(F, P, rounding_mode='floor'), c(F * 3, P, rounding_mode='trunc'), inplace=True)
 row('Tensor.exp_', np.exp, c(F), inplace=True)
 row('Tensor.neg_', np.negative, c(F), inplace=True)

@@ -29,6 +29,8 @@ row('Tensor.sort', lambda input, dim=-1, descending=False, stable=False: sort32(
     c(D, dim=0, descending=True, stable=True))
 row('ops.argsort Tensor.argsort', lambda x, axis=-1, descending=False: sort32(x, axis, descending)[1], c(D), c(D, 0, True),
     c(input=D, axis=1, descending=True))
+row('Tensor.argsort', lambda x, dim=-1, descending=False, stable=False: sort32(x, dim, descending)[1], c(D, 0, True, True),
+    c(D, dim=1, descending=True, stable=False))
 row('mint.argsort', lambda x, dim=-1, descending=False, stable=False: sort(x, dim, descending)[1], c(D), c(D, 0, True),
     c(input=REPEAT, dim=1, descending=True, stable=True))
 row('ops.msort Tensor.msort', lambda x: np.sort(x, 0), c(D), c(input=I))
@@ -64,6 +66,7 @@ def cumprod(x, dim, dtype=None):
 row('ops.cumsum', cumsum, c(D, 0), c(x=I, axis=1, dtype=ms.float32), c(I, -1), c(I.astype(np.int8), 0))
 row('Tensor.cumsum', cumsum, c(D, 0), c(I, axis=1, dtype=ms.float32))
 row('Tensor.cumsum', lambda x, axis: np.cumsum(x, axis, np.int32), c(I.astype(np.int8), 0), c(B, 1), c(np.array([200, 100], np.uint8), 0))
+row('Tensor.cumsum', lambda x, dim, dtype=None: cumsum(x, dim, dtype), c(D, dim=0), c(I, dim=1, dtype=ms.float32))
 row('mint.cumsum', lambda x, dim, dtype=None: cumsum(x, dim, dtype), c(D, 0), c(input=I, dim=1, dtype=ms.float32))
 row('ops.cumprod mint.cumprod Tensor.cumprod', cumprod, c(D, 0), c(I, 1), c(I, dim=1, dtype=ms.float32))
 

@@ -128,6 +128,7 @@ for name in 'var std'.split():
     root = np.sqrt if name == 'std' else np.asarray
     row(f'ops.{name} Tensor.{name}', lambda *a, root=root, **k: root(var(*a, **k)), *V)
     row(f'mint.{name}', lambda *a, root=root, **k: root(var_dim(*a, **k)), *VD)
+    row(f'Tensor.{name}', lambda *a, root=root, **k: root(var_dim(*a, **k)), *VD[2:])
     row(f'ops.{name}_mean', lambda x, axis=None, ddof=0, keepdims=False, root=root:
         (root(var(x, axis, ddof, keepdims)), mean(x, axis, keepdims)), *V)
     row(f'mint.{name}_mean', lambda x, dim=None, correction=1, keepdim=False, root=root:
@@ -144,6 +145,9 @@ row('ops.count_nonzero Tensor.count_nonzero', count, c(I3), c(I3, 1, True), c(T3
     c(B3, axis=1, keep_dims=True, dtype=ms.int64))
 row('mint.count_nonzero', lambda input, dim=None: np.asarray(np.sum(input != 0, axes(dim))), c(I3), c(I3, 1),
     c(T3, dim=(0, 2)))
+row('Tensor.count_nonzero', lambda x, dim: np.asarray(np.sum(x != 0, axes(dim))), c(T3, dim=(0, 2)))
+row('Tensor.nansum', lambda x, dim, keepdim=False, dtype=None: np.nansum(x, axes(dim), keepdims=keepdim,
+    dtype=None if dtype is None else np_dtype(dtype)), c(N, dim=(0, 2), keepdim=True), c(I3, dim=1, dtype=ms.float32))
 row('ops.nansum Tensor.nansum', lambda x, axis=None, keepdims=False, dtype=None:
     np.nansum(x if dtype is None else x.astype(np_dtype(dtype)), axes(axis), keepdims=keepdims), c(N), c(N, 1, True),
     c(N, axis=(0, 2), keepdims=True), c(I3, dtype=ms.float32))

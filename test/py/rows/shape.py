@@ -29,7 +29,9 @@ row('ops.view_as Tensor.view_as Tensor.reshape_as', lambda x, other: x.reshape(o
     c(T3, other=f(24)), grad=(0,))
 row('ops.transpose', lambda x, dims: x.transpose(dims), c(T3, (2, 0, 1)), c(input=T3, dims=(0, -1, 1)))
 row('mint.transpose', lambda x, dim0, dim1: x.swapaxes(dim0, dim1), c(T3, 0, 2), c(T3, dim0=-1, dim1=1))
-row('Tensor.transpose Tensor.permute', lambda x, *axes: x.transpose(spread(*axes)), c(T3, 2, 0, 1), c(T3, (1, 2, 0)))
+row('Tensor.transpose Tensor.permute', lambda x, *axes: x.transpose(spread(*axes)), c(T3, 2, 0, 1), c(T3, (1, 2, 0)), c(F, (0, 1)))
+row('Tensor.transpose', lambda x, dim0, dim1: x.swapaxes(dim0, dim1), c(T3, 0, 1), c(F, 0, 1), c(T3, dim0=-1, dim1=0))
+row('Tensor.permute', lambda x, dims: x.transpose(dims), c(T3, dims=(1, 2, 0)))
 row('Tensor.transpose', lambda x: x.T, c(T3))
 row('ops.permute', lambda x, axis: x.transpose(axis), c(T3, (2, 0, 1)), c(T3, axis=(0, -1, 1)))
 row('mint.permute', lambda x, dims: x.transpose(dims), c(T3, (2, 0, 1)), c(T3, dims=(0, -1, 1)))
@@ -127,8 +129,9 @@ row('ops.atleast_1d', lambda inputs: [np.atleast_1d(x) for x in inputs], c([np.a
 # ---- splitting ----
 
 
-def split(x, size, axis=0):
+def split(x, size, axis=0, dim=None):
     """Torch's: pieces of a size, or of these sizes."""
+    axis = axis if dim is None else dim
     at = range(size, x.shape[axis], size) if isinstance(size, int) else list(itertools.accumulate(size))[:-1]
     return np.split(x, list(at), axis)
 
@@ -145,6 +148,8 @@ for prefix, key in (('ops', 'axis'), ('mint', 'dim'), ('Tensor', 'axis')):
     first = {} if prefix == 'Tensor' else {'tensor': f(7, 2)}
     row(f'{prefix}.split', split, c(f(7, 2), 3), c(f(2, 6), (2, 3, 1), 1),
         c(*([] if first else [f(7, 2)]), **first, split_size_or_sections=4, **{key: 0}))
+row('Tensor.split', split, c(f(2, 6), split_size=4, dim=1), c(f(7, 2), (3, 4), dim=0))
+row('Tensor.expand_as', lambda t, x: np.broadcast_to(t, x.shape), c(f(2, 1), x=F), grad=(0,))
 row('ops.chunk Tensor.chunk', chunk, c(f(7, 2), 3), c(input=f(2, 6), chunks=2, axis=1))
 row('mint.chunk Tensor.chunk', lambda input, chunks, dim=0: chunk(input, chunks, dim), c(f(7, 2), 3),
     c(input=f(2, 6), chunks=2, dim=-1))

@@ -114,7 +114,8 @@ row('Tensor.float_power', np.float_power, c(P, F), c(P, other=2), out='float64',
 row('ops.logaddexp2 mint.logaddexp2 Tensor.logaddexp2', np.logaddexp2, c(F, G), c(input=F, other=G[0]))
 row('ops.ldexp Tensor.ldexp', lambda x, other: x * 2.0**other, c(F, J), c(x=F, other=J[0]))
 row('ops.xdivy Tensor.xdivy', lambda x, y: np.where(x == 0, 0, x / y), c(F, P), c(x=F, y=2.5))
-row('ops.approximate_equal Tensor.approximate_equal', lambda x, y, tolerance=1e-5: np.abs(x - y) < tolerance, c(F, F + 1e-3),
+row('Tensor.approximate_equal', lambda x, other, tolerance=1e-5: np.abs(x - other) < tolerance, c(F, F + 1e-3, 1e-2), c(F, other=G, tolerance=0.5))
+row('ops.approximate_equal', lambda x, y, tolerance=1e-5: np.abs(x - y) < tolerance, c(F, F + 1e-3),
     c(F, F + 1e-3, 1e-2), c(x=F, y=G, tolerance=0.5))
 row('ops.gcd mint.gcd Tensor.gcd', np.gcd, c(J * 6, I * 4), c(input=I * 4, other=6))
 row('ops.lcm Tensor.lcm', np.lcm, c(J * 6, I * 4), c(input=I * 4, other=6))
