@@ -783,3 +783,55 @@ MS_API(p_apply_rms_prop, "_p.apply_rms_prop",
     MS_TRY(ms_tensor_write(x, next));
     return ms__api_return_list(c, 3, (MsTensor *[]){x, T(1), T(2)});
 }
+
+/* ---- positions of pooling, bands of matrices ---- */
+
+/* dout at the flat positions `at` of each plane of x. */
+MS_API(p_max_pool_grad, "_p.max_pool_grad", "(x: Tensor, dout: Tensor, argmax: Tensor) -> Tensor")
+{
+    MsTensor *at = ms__cast_to(T(2), MS_INT64);
+    return R(at ? ms_max_pool_grad(T(1), at, (MsInts){nd(T(0)), shape(T(0))}) : NULL);
+}
+
+static MsStatus width(const MsArg *a, int64_t *v)
+{
+    if (a->kind == MS_ARG_TENSOR) return ms_tensor_item_int(a->t, v);
+    *v = a->i;
+    return MS_OK;
+}
+
+/* What lies at most `lower` below and `upper` above the diagonal; negative: all of it. */
+MS_API(matrix_band_part, "ops.matrix_band_part",
+       "(x: Tensor, lower: int|Tensor, upper: int|Tensor) -> Tensor")
+{
+    int64_t lower, upper;
+    if (nd(T(0)) < 2)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'matrix_band_part', 'x' must have 2 dimensions or more, but got shape %s.",
+                       ms__shape_text(nd(T(0)), shape(T(0))));
+    int64_t rows = shape(T(0))[nd(T(0)) - 2], cols = shape(T(0))[nd(T(0)) - 1];
+    bool wide = ARG(1)->kind == MS_ARG_TENSOR ? nd(T(1)) > 0 : false;
+    wide |= ARG(2)->kind == MS_ARG_TENSOR ? nd(T(2)) > 0 : false;
+    if (wide) { /* one band per matrix */
+        MsTensor *gap = ms_sub(ms_reshape(ms_arange_int(0, 1, rows, MS_INT64), MS_INTS(rows, 1)),
+                               ms_arange_int(0, 1, cols, MS_INT64));
+        MsTensor *zero = ms_tensor_scalar_int(MS_INT64, 0), *keep = NULL;
+        for (int k = 1; k < 3 && gap; k++) {
+            MsTensor *w = ms__cast_to(ms__arg_tensor(ARG(k), gap), MS_INT64);
+            MsTensor *in = w ? ms_logical_or(ms_lt(w, zero), ms_le(k == 1 ? gap : ms_neg(gap), w)) : NULL;
+            keep = k == 1 ? in : ms_logical_and(keep, in);
+        }
+        return R(ms_where(keep, T(0), number(T(0), 0)));
+    }
+    MS_TRY(width(ARG(1), &lower));
+    MS_TRY(width(ARG(2), &upper));
+    if (lower >= rows || upper >= cols)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'matrix_band_part', 'lower' and 'upper' must be smaller than the sizes %lld and "
+                       "%lld, but got "
+                       "%lld and %lld.",
+                       (long long)rows, (long long)cols, (long long)lower, (long long)upper);
+    MsTensor *y = lower < 0 ? T(0) : ms_triu(T(0), -lower);
+    y = upper < 0 ? y : ms_tril(y, upper);
+    return R(y == T(0) ? ms_identity(y) : y);
+}

@@ -460,7 +460,8 @@ MS_API(scatter_min_ops, "ops.scatter_min", "(input_x: Tensor, indices: Tensor, u
 MS_API(scatter_nd_ops, "ops.scatter_nd", "(indices: Tensor, updates: Tensor, shape: any) -> Tensor")
 {
     VAR("scatter_nd", 2, buf, shape);
-    return R(nd("scatter_nd", ms_full_int(shape, 0, ms_tensor_dtype(T(1))), T(0), T(1), "add"));
+    MsTensor *zero = ms_full_int(shape, 0, ms_tensor_dtype(T(1)));
+    return R(zero ? nd("scatter_nd", zero, T(0), T(1), "add") : NULL);
 }
 
 /* ---- one_hot ---- */

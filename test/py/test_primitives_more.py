@@ -168,3 +168,61 @@ def test_a_launcher_is_refused(monkeypatch):
     monkeypatch.setenv('RANK_SIZE', '2')
     with pytest.raises(RuntimeError, match='RANK_SIZE'):
         communication.init()
+
+
+def test_gradients_are_replaced():
+    x = Tensor(f32(1, 2))
+    double = ops.InsertGradientOf(lambda g: g * 2)
+    for run in (lambda f: f, ms.jit):
+        same(run(ms.grad(lambda v: (double(v) * 3).sum()))(x), [6, 6])
+    seen = []
+    hook = ops.HookBackward(lambda g: seen.append(g[0] if isinstance(g, tuple) else g))
+    same(ms.grad(lambda v: (hook(v) * 3).sum())(x), [3, 3])
+    assert len(seen) == 1
+    square = ops.Custom(lambda v: v * v, bprop=lambda v, out, dout: (2 * v * dout,))
+    same(ms.grad(lambda v: square(v).sum())(x), [2, 4])
+    morph = ops.Morph(lambda v: v * v, lambda s: s, lambda t: t, lambda v, out, dout: 10 * dout)
+    same(ms.grad(lambda v: morph(v).sum())(x), [10, 10])
+
+
+def test_loops():
+    assert ops.WhileLoop()(lambda v: v[0] < 3, lambda v: (v[0] + 1, v[1] * 2), (0, 1)) == (3, 8)
+    assert ops.ForiLoop()(1, 4, lambda i, v: v + i, 0) == 6
+    carry, ys = ops.Scan()(lambda c, v: (c + v, c), Tensor(0.), [Tensor(1.), Tensor(2.)])
+    assert carry.item() == 3 and ys.asnumpy().tolist() == [0, 1]
+
+
+G = [('TanhGrad', (), lambda x: np.tanh(x), lambda x: 1 - np.tanh(x) ** 2, 'y'), ('AsinhGrad', (), np.arcsinh, lambda x: 1 / np.sqrt(x * x + 1), 'y'),
+     ('AtanGrad', (), None, lambda x: 1 / (1 + x * x), 'x'), ('SqrtGrad', (), np.sqrt, lambda x: .5 / np.sqrt(x), 'y'),
+     ('RsqrtGrad', (), lambda x: x ** -.5, lambda x: -.5 * x ** -1.5, 'y'), ('ReciprocalGrad', (), lambda x: 1 / x, lambda x: -1 / x ** 2, 'y'),
+     ('EluGrad', (), lambda x: np.where(x > 0, x, np.expm1(x)), lambda x: np.where(x > 0, 1, np.exp(x)), 'dy y'),
+     ('ReluGrad', (), None, lambda x: x > 0, 'dy x'), ('SoftplusGrad', (), None, lambda x: 1 / (1 + np.exp(-x)), 'dy x'),
+     ('HShrinkGrad', (0.6,), None, lambda x: abs(x) > .6, 'dy x')]
+
+
+@pytest.mark.parametrize('name,attrs,forward,want,order', G, ids=[g[0] for g in G])
+def test_gradient_classes(name, attrs, forward, want, order):
+    x, dy = f32(.3, .7, 2.5), f32(2, 3, 4)
+    first = forward(x) if order.endswith('y') else x
+    args = (dy, first) if order.startswith('dy') else (first, dy)
+    p = getattr(P, name)(*attrs)
+    for f in (p, ms.jit(lambda *a: p(*a))):
+        same(f(*map(Tensor, args)), dy * want(x))
+
+
+def test_matrices():
+    a = np.array([[4, 1], [1, 3]], np.float32)
+    same(ops.MatrixInverse()(Tensor(a)), np.linalg.inv(a))
+    same(ops.MatrixDeterminant()(Tensor(a)), np.linalg.det(a))
+    same(ops.Cholesky()(Tensor(a)), np.linalg.cholesky(a))
+    same(ops.MatrixBandPart()(Tensor(a), 0, 1), np.triu(a))
+    same(ops.FFTWithSize(1, False, True)(Tensor(a)), np.fft.rfft(a))
+    same(ops.ReverseSequence(0, 1)(Tensor(np.arange(9).reshape(3, 3)), Tensor(np.array([1, 2, 3]))), [[0, 4, 8], [3, 1, 5], [6, 7, 2]])
+
+
+def test_placeholders():
+    t = Tensor(shape=[2, None], dtype=ms.float32)
+    assert t.shape == (2, -1) and not t.has_init and Tensor(shape=None, dtype=ms.int32).shape == (-2,)
+    net = ms.nn.ReLU()
+    net.set_inputs(t)
+    assert net.get_inputs() == (t,) and net(Tensor(f32([1, -2]))).shape == (1, 2)

@@ -56,6 +56,8 @@ def _make(line):
 
 def __getattr__(name):
     name = _aliases.get(name, name)
+    if name in _PARTS:
+        return sys.modules[__name__]
     if name in _LINES:
         value = _make(_LINES[name])
     elif name in _special.__all__:
@@ -76,7 +78,9 @@ def __dir__():
 
 
 # The original sorts its classes into modules that code imports from; they are all this one.
-for _name in ("nn_ops", "math_ops", "array_ops", "other_ops", "inner_ops", "_inner_ops", "_grad_ops", "comm_ops", "random_ops", "debug_ops",
-              "image_ops", "sparse_ops", "linalg_ops", "control_ops", "manually_defined", "_sequence_ops", "_scalar_ops", "spectral_ops",
-              "_tensor_array", "_csr_ops", "custom_ops", "rl_ops", "_embedding_cache_ops"):
+_PARTS = ("nn_ops", "math_ops", "array_ops", "other_ops", "inner_ops", "_inner_ops", "_grad_ops", "comm_ops", "random_ops", "debug_ops",
+          "image_ops", "sparse_ops", "linalg_ops", "control_ops", "manually_defined", "_sequence_ops", "_scalar_ops", "spectral_ops",
+          "_tensor_array", "_csr_ops", "custom_ops", "rl_ops", "_embedding_cache_ops", "_rl_inner_ops", "_infer_ops", "_quant_ops",
+          "_custom_ops_utils", "_ocr_ops", "_map_tensor_ops", "_thor_ops", "_ms_kernel", "reshard_ops")
+for _name in _PARTS:
     sys.modules[f"{__name__}.{_name}"] = sys.modules[__name__]

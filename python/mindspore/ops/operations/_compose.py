@@ -6,9 +6,10 @@ from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn
 
-__all__ = ["check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space", "vec_permute",
-           "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal", "cauchy", "randperm",
-           "sparse_gradient", "merge", "move_to", "alone"]
+__all__ = ["check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
+           "vec_permute", "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal",
+           "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
+           "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -237,3 +238,95 @@ def alone(group, result, op=None, root=0, sizes=()):
     from mindspore.communication.comm_func import check
     check("communication", group, op, root if isinstance(root, tuple) else (root,), sizes)
     return result
+
+
+# ---- inner operators and gradients ----
+
+def broadcast_axes(a, b):
+    """The axes that broadcasting two shapes repeats, for each of them."""
+    n = max(len(a), len(b))
+    wide = [(1,) * (n - len(s)) + tuple(s) for s in (a, b)]
+    found = []
+    for own, other in (wide, wide[::-1]):
+        if any(p != q and 1 not in (p, q) for p, q in zip(own, other)):
+            raise ValueError(f"For 'DynamicBroadcastGradientArgs', the shapes {a} and {b} do not broadcast.")
+        found.append(Tensor([d for d in range(n) if own[d] == 1], mstype.int64))
+    return tuple(found)
+
+
+def concat_offset(tensors, axis):
+    """Where each tensor begins in the concatenation."""
+    rows, at, ndim = [], 0, tensors[0].ndim
+    axis %= ndim
+    for t in tensors:
+        rows.append([at if d == axis else 0 for d in range(ndim)])
+        at += t.shape[axis]
+    return tuple(tuple(r) for r in rows)
+
+
+def vjp(fn, dout, *inputs):
+    """The gradient of fn at the inputs for the output's cotangent; one Tensor for one input."""
+    from mindspore import autodiff
+    grads = autodiff.vjp(fn, *inputs)[1](dout)
+    return grads[0] if isinstance(grads, tuple) and len(grads) == 1 else grads
+
+
+def layer_norm_grad(prim, x, dy, variance, mean, gamma):
+    """Gradients of x, gamma and beta; the moments are computed again from x."""
+    epsilon = getattr(prim, "epsilon", 1e-7)
+    beta = _o.zeros_like(gamma)
+    return vjp(lambda a, g, b: _p.layer_norm(a, g, b, prim.begin_norm_axis, prim.begin_params_axis, epsilon)[0], dy, x, gamma, beta)
+
+
+def mirror_pad_grad(dout, paddings, mode):
+    shape = tuple(n - sum(int(v) for v in pair) for n, pair in zip(dout.shape, paddings))
+    return vjp(lambda t: mirror_pad(t, paddings, mode), dout, _o.zeros(shape, dout.dtype))
+
+
+def resize_grad(dout, size, mode, align_corners, half_pixel_centers):
+    image = _o.zeros(tuple(dout.shape[:2]) + tuple(size), dout.dtype)
+    return vjp(lambda t: _p.resize(t, tuple(dout.shape[2:]), mode, align_corners, half_pixel_centers), dout, image)
+
+
+# ---- matrices and sequences ----
+
+def svd(x, full_matrices, compute_uv):
+    """(values, left, right); zeros of one element for the vectors that are not asked for."""
+    out = _o.svd(x, full_matrices, compute_uv)
+    if compute_uv:
+        return tuple(out)
+    none = _o.zeros((1,), x.dtype)
+    return (out[0] if isinstance(out, (tuple, list)) else out), none, none
+
+
+def fft_with_size(x, signal_ndim, inverse, real, norm, onesided, signal_sizes):
+    """The transform of the last 1 to 3 axes, complex or real (half of the spectrum when onesided)."""
+    if norm not in ("backward", "forward", "ortho"):
+        raise ValueError(f"For 'FFTWithSize', the 'norm' must be 'backward', 'forward' or 'ortho', but got '{norm}'.")
+    if isinstance(signal_ndim, bool) or signal_ndim not in (1, 2, 3):
+        raise ValueError(f"For 'FFTWithSize', the 'signal_ndim' must be 1, 2 or 3, but got {signal_ndim}.")
+    if x.ndim < signal_ndim:
+        raise ValueError(f"For 'FFTWithSize', the input must have {signal_ndim} axes or more, but got shape {x.shape}.")
+    axes, sizes = tuple(range(-signal_ndim, 0)), tuple(signal_sizes) or None
+    if not real:
+        return (_o.ifftn if inverse else _o.fftn)(x, None, axes, norm)
+    if not inverse:
+        return (_o.rfftn if onesided else _o.fftn)(x, None, axes, norm)
+    if not onesided:
+        return _o.real(_o.ifftn(x, sizes, axes, norm))
+    return _o.irfftn(x, sizes, axes, norm)
+
+
+def reverse_sequence(x, lengths, seq_dim, batch_dim):
+    """The first lengths[b] elements along seq_dim reversed, per example."""
+    seq, batch = seq_dim % x.ndim, batch_dim % x.ndim
+    if seq == batch or seq_dim >= x.ndim or batch_dim >= x.ndim:
+        raise ValueError(f"For 'ReverseSequence', 'seq_dim' and 'batch_dim' must be two axes of {x.ndim}, but got {seq_dim} and {batch_dim}.")
+    if lengths.shape != (x.shape[batch],):
+        raise ValueError(f"For 'ReverseSequence', the 'seq_lengths' must have shape {(x.shape[batch],)}, but got {lengths.shape}.")
+
+    def along(v, d):
+        return v.reshape(tuple(-1 if k == d else 1 for k in range(x.ndim)))
+    n, at = along(lengths.astype(mstype.int64), batch), along(_o.arange(x.shape[seq]), seq)
+    index = _o.where(at < n, n - 1 - at, at)
+    return _o.gather_elements(x, seq, _o.broadcast_to(index, x.shape))

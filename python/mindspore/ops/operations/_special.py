@@ -5,8 +5,8 @@ from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn, optim
 from mindspore.ops.primitive import Primitive
 
-__all__ = ["Assert", "Custom", "HistogramSummary", "HookBackward", "ImageSummary", "InsertGradientOf", "Partial", "Print", "PyFunc", "ReduceOp", "ScalarSummary",
-           "TensorSummary"]
+__all__ = ["Assert", "Custom", "ForiLoop", "HistogramSummary", "HookBackward", "ImageSummary", "InsertGradientOf", "Morph", "Partial", "Print",
+           "PyFunc", "ReduceOp", "ScalarSummary", "Scan", "TensorSummary", "WhileLoop"]
 
 _p = Rows("_p")
 
@@ -226,55 +226,169 @@ class HistogramSummary(_Summary):
     pass
 
 
+class InsertGradientOf(Primitive):
+    """The identity; ``f(gradient)`` takes the place of the gradient."""
+
+    def __init__(self, f):
+        if not callable(f):
+            raise TypeError(f"For 'InsertGradientOf', the 'f' must be a function, but got {type(f).__name__}.")
+        super().__init__("InsertGradientOf")
+        self.add_prim_attr("f", f)
+
+    def __call__(self, input_x):
+        from mindspore.common.hooks import identity
+
+        def grad(cts):
+            out = self.f(cts[0])
+            return out if isinstance(out, (tuple, list)) else (out,)
+        return identity(grad, (input_x,))[0]
+
+
 class HookBackward(Primitive):
-    """The identity; ``hook_fn(grads)``, a tuple, may replace the gradient."""
+    """The identity; ``hook_fn(gradient)`` sees the gradient and may replace it, or with ``cell_id``
+    ``hook_fn(cell_id, gradients, gradients)``."""
 
     def __init__(self, hook_fn, cell_id=""):
         if not callable(hook_fn):
             raise TypeError(f"For 'HookBackward', the 'hook_fn' must be a function, but got {type(hook_fn).__name__}.")
+        if not isinstance(cell_id, str):
+            raise TypeError(f"For 'HookBackward', the 'cell_id' must be str, but got {type(cell_id).__name__}.")
         super().__init__("HookBackward")
         self.hook_fn, self.cell_id = hook_fn, cell_id
 
     def __call__(self, *inputs):
         from mindspore.common.hooks import identity
 
-        def call(grads):
-            out = self.hook_fn(grads)
-            return out if out is None or isinstance(out, tuple) else (out,)
-        out = identity(call, inputs)
+        def grad(cts):
+            if self.cell_id:
+                out = self.hook_fn(self.cell_id, tuple(cts), tuple(cts))
+            else:
+                out = self.hook_fn(cts[0] if len(cts) == 1 else tuple(cts))
+            return out if out is None or isinstance(out, (tuple, list)) else (out,)
+        out = identity(grad, inputs)
         return out[0] if len(out) == 1 else out
 
 
-class InsertGradientOf(Primitive):
-    """The identity, whose gradient is ``f`` of the gradient."""
-
-    def __init__(self, f):
-        if not callable(f):
-            raise TypeError(f"For 'InsertGradientOf', the 'f' must be a function, but got {type(f).__name__}.")
-        super().__init__("InsertGradientOf")
-        self.f = f
-
-    def __call__(self, input_x):
-        from mindspore.common.hooks import identity
-        return identity(lambda grads: (self.f(grads[0]),), (input_x,))[0]
-
-
 class Custom(Primitive):
-    """A Python function of arrays as an operator (``func_type`` 'pyfunc')."""
+    """A Python function of arrays as an operator (``func_type`` 'pyfunc'); ``bprop(*inputs, out, dout)`` is its gradient."""
 
     def __init__(self, func, out_shape=None, out_dtype=None, func_type="pyfunc", bprop=None, reg_info=None):
         super().__init__("Custom")
-        if func_type not in ("pyfunc",):
-            raise NotImplementedError(f"For 'Custom', the 'func_type' must be 'pyfunc', but got '{func_type}'.")
+        if func_type != "pyfunc":
+            if func_type in ("hybrid", "akg", "tbe", "aicpu", "aot", "julia"):
+                raise NotImplementedError(f"For 'Custom', the 'func_type' must be 'pyfunc', but got '{func_type}'.")
+            raise ValueError(f"For 'Custom', the 'func_type' must be in ['hybrid', 'akg', 'tbe', 'aicpu', 'aot', 'pyfunc', 'julia'], but got "
+                             f"{func_type}.")
         if not callable(func):
             raise TypeError(f"For 'Custom', the 'func' must be callable for 'pyfunc', but got {type(func).__name__}.")
-        if bprop is not None:
-            raise NotImplementedError("For 'Custom', a 'bprop' is not supported.")
-        self.func, self.out_shape, self.out_dtype, self.func_type = func, out_shape, out_dtype, func_type
+        if bprop is not None and not callable(bprop):
+            raise TypeError(f"For 'Custom', the 'bprop' must be a function, but got {type(bprop).__name__}.")
+        self.func, self.out_shape, self.out_dtype, self.func_type, self.bprop = func, out_shape, out_dtype, func_type, bprop
+
+    def _dtypes(self, inputs, n):
+        """The dtypes that were announced, or None for each of n outputs."""
+        given = self.out_dtype
+        if callable(given) and not isinstance(given, type(mstype.float32)):
+            given = given(*[x.dtype if isinstance(x, Tensor) else x for x in inputs])
+        if isinstance(given, (tuple, list)):
+            return list(given)
+        return [given] * n
 
     def __call__(self, *inputs):
         out = self.func(*[x.asnumpy() if isinstance(x, Tensor) else x for x in inputs])
-        return tuple(Tensor(x) for x in out) if isinstance(out, (tuple, list)) else Tensor(out)
+        several = isinstance(out, (tuple, list))
+        flat = list(out) if several else [out]
+        flat = [Tensor(x, dtype) for x, dtype in zip(flat, self._dtypes(inputs, len(flat)))]
+        result = tuple(flat) if several else flat[0]
+        if self.bprop is None:
+            return result
+        from mindspore.common.hooks import with_gradient
+
+        def grad(xs, ys, cts):
+            got = self.bprop(*xs, ys, cts)
+            return got if isinstance(got, (tuple, list)) else (got,)
+        return with_gradient(grad, inputs, result)
+
+
+class Morph(Primitive):
+    """A function as an operator; ``bprop_fn(*inputs, out, dout)`` is its gradient when it is given."""
+
+    def __init__(self, fn, infer_shape, infer_dtype, bprop_fn=None):
+        for name, value in (("fn", fn), ("infer_shape", infer_shape), ("infer_dtype", infer_dtype)):
+            if not callable(value):
+                raise TypeError(f"For 'Morph', the '{name}' must be a function, but got {type(value).__name__}.")
+        super().__init__("Morph")
+        self.fn, self.infer_shape, self.infer_dtype, self.bprop_fn = fn, infer_shape, infer_dtype, bprop_fn
+
+    def __call__(self, *inputs):
+        out = _user(self.fn)(*inputs)
+        if self.bprop_fn is None:
+            return out
+        from mindspore.common.hooks import with_gradient
+
+        def grad(xs, ys, cts):
+            got = self.bprop_fn(*xs, ys, cts)
+            return got if isinstance(got, (tuple, list)) else (got,)
+        return with_gradient(grad, inputs, out)
+
+
+# ---- loops over functions ----
+
+def _user(fn):
+    from mindspore import autodiff
+    return autodiff._callee(fn)
+
+
+class WhileLoop(Primitive):
+    """``while cond_func(value): value = loop_func(value)``"""
+
+    def __init__(self):
+        super().__init__("WhileLoop")
+
+    def __call__(self, cond_func, loop_func, init_val):
+        cond, loop, value = _user(cond_func), _user(loop_func), init_val
+        while cond(value):
+            value = loop(value)
+        return value
+
+
+class ForiLoop(Primitive):
+    """``for i in range(lower, upper): value = loop_func(i, value)``"""
+
+    def __init__(self):
+        super().__init__("ForiLoop")
+
+    def __call__(self, lower, upper, loop_func, init_val, unroll=True):
+        if not isinstance(unroll, bool):
+            raise TypeError(f"For 'ForiLoop', the 'unroll' must be bool, but got {type(unroll).__name__}.")
+        loop, value = _user(loop_func), init_val
+        for i in range(int(lower), int(upper)):
+            value = loop(i, value)
+        return value
+
+
+class Scan(Primitive):
+    """``carry, y = loop_func(carry, x)`` over the elements of xs; the last carry and the ys, stacked where they are Tensors."""
+
+    def __init__(self):
+        super().__init__("Scan")
+
+    def __call__(self, loop_func, init, xs, length=None, unroll=True):
+        if not isinstance(unroll, bool):
+            raise TypeError(f"For 'Scan', the 'unroll' must be bool, but got {type(unroll).__name__}.")
+        if xs is None and length is None:
+            raise ValueError("For 'Scan', 'xs' or 'length' must be given.")
+        items = [None] * length if xs is None else xs
+        if length is not None and len(items) != length:
+            raise ValueError(f"For 'Scan', the 'length' must be that of 'xs', {len(items)}, but got {length}.")
+        loop, carry, ys = _user(loop_func), init, []
+        for x in items:
+            carry, y = loop(carry, x)
+            ys.append(y)
+        if ys and all(isinstance(y, Tensor) for y in ys):
+            from mindspore import ops
+            return carry, ops.stack(ys)
+        return carry, ys
 
 
 class PyFunc(Primitive):
