@@ -35,6 +35,9 @@ MsStatus ms__arg_unpinned(const char *op, const MsArg *a);
 /* The state for one draw: a seed's, the generator's, or the default generator's; both may be NULL or None. */
 MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator);
 
+/* The p-norm over axes; at zero its gradient is zero. In factor.c. */
+MsTensor *ms__vector_norm(MsTensor *x, double p, MsInts axes, bool keep);
+
 /* Inside a row: argument k as `name`, integers; returns when it is none. */
 #define VAR(op, k, buf, name)                                                                                \
     int64_t buf[MS_MAX_DIM];                                                                                 \

@@ -546,7 +546,7 @@ MS_API(matrix_exp, "ops.matrix_exp", "(input: Tensor) -> Tensor")
 /* ---- norms ---- */
 
 /* |x| to a power, summed, and back; the orders 0, 1, 2 and infinity have their own forms. */
-static MsTensor *vector_norm(MsTensor *x, double p, MsInts axes, bool keep)
+MsTensor *ms__vector_norm(MsTensor *x, double p, MsInts axes, bool keep)
 {
     MsTensor *a = ms_abs(x);
     if (!a) return NULL;
@@ -587,7 +587,7 @@ static MsTensor *matrix_norm(const char *op, MsTensor *x, const MsArg *ord, MsIn
     bool text = ord->kind == MS_ARG_STR;
     double p = text || ord->kind == MS_ARG_NONE ? 0 : ms__arg_float(ord);
     if (ord->kind == MS_ARG_NONE || (text && strcmp(ord->s, "fro") == 0)) {
-        y = vector_norm(m, 2, MS_INTS(-2, -1), false);
+        y = ms__vector_norm(m, 2, MS_INTS(-2, -1), false);
     } else if (text && strcmp(ord->s, "nuc") == 0) {
         y = ms_sum(singular_values(m), MS_INTS(-1), false);
     } else if (!text && fabs(p) == 2) {
@@ -612,13 +612,13 @@ static MsTensor *norm(const char *op, MsTensor *x, const MsArg *ord, MsInts axes
 {
     x = ms__cast_to(floating(x), dtype);
     if (!x) return NULL;
-    if (ord->kind == MS_ARG_NONE) return vector_norm(x, 2, axes.n > 0 ? axes : MS_INTS_NONE, keep);
+    if (ord->kind == MS_ARG_NONE) return ms__vector_norm(x, 2, axes.n > 0 ? axes : MS_INTS_NONE, keep);
     if (axes.n == 2 || (axes.n < 0 && nd(x) == 2))
         return matrix_norm(op, x, ord, axes.n == 2 ? axes : MS_INTS(-2, -1), keep);
     if (ord->kind == MS_ARG_STR || axes.n > 2 || (axes.n < 0 && nd(x) > 2))
         return MS_FAIL_NULL(MS_ERROR_VALUE,
                             "For '%s', 'ord' does not fit a vector, or the axes are more than two.", op);
-    return vector_norm(x, ms__arg_float(ord), axes.n > 0 ? axes : MS_INTS_NONE, keep);
+    return ms__vector_norm(x, ms__arg_float(ord), axes.n > 0 ? axes : MS_INTS_NONE, keep);
 }
 
 #define AXES(op, k, buf, name)                                                                               \
@@ -651,7 +651,7 @@ MS_API(
     MsTensor *x = ms__cast_to(floating(T(0)), DTYPE(4));
     if (ARG(1)->kind == MS_ARG_STR && strcmp(ARG(1)->s, "fro") != 0)
         return R(x ? matrix_norm("norm", x, ARG(1), axes.n < 0 ? MS_INTS(-2, -1) : axes, I(3)) : NULL);
-    return R(x ? vector_norm(x, ARG(1)->kind == MS_ARG_STR ? 2 : F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3))
+    return R(x ? ms__vector_norm(x, ARG(1)->kind == MS_ARG_STR ? 2 : F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3))
                : NULL);
 }
 MS_API(vector_norm_ops, "ops.vector_norm",
@@ -660,7 +660,7 @@ MS_API(vector_norm_ops, "ops.vector_norm",
 {
     AXES("vector_norm", 2, buf, axes);
     MsTensor *x = ms__cast_to(floating(T(0)), DTYPE(4));
-    return R(x ? vector_norm(x, F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3)) : NULL);
+    return R(x ? ms__vector_norm(x, F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3)) : NULL);
 }
 MS_API(
     vector_norm_mint, "mint.linalg.vector_norm",
