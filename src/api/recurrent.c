@@ -89,9 +89,24 @@ typedef struct Layer {
     bool reverse;
 } Layer;
 
+/* All steps of an LSTM as one operator. */
+static MsTensor *run_lstm(const Layer *l, MsTensor *x, MsTensor **h, MsTensor **c)
+{
+    MsTensor *bias = l->b_ih && l->b_hh ? ms_add(l->b_ih, l->b_hh) : l->b_ih ? l->b_ih : l->b_hh, *out[3];
+    if (l->reverse) x = ms_flip(x, MS_INTS(0));
+    MsTensor *a = ms_linear(x, l->w_ih, bias);
+    if (!a || (l->b_ih && !bias) || ms_lstm(a, *h, *c, l->w_hh, out) != MS_OK) return NULL;
+    int64_t last = ms_tensor_shape(a)[0] - 1;
+    *h = ms__picked(out[0], 0, last);
+    *c = ms__picked(out[1], 0, last);
+    if (!*h || !*c) return NULL;
+    return l->reverse ? ms_flip(out[0], MS_INTS(0)) : out[0];
+}
+
 /* One direction over x [time, batch, in]; y [time, batch, hidden], and *h, *c move to the last state. */
 static MsTensor *run(const Layer *l, MsTensor *x, MsTensor **h, MsTensor **c)
 {
+    if (l->kind->gates == 4 && !l->length) return run_lstm(l, x, h, c);
     MsTensor *a = ms_linear(x, l->w_ih, l->b_ih);
     if (!a) return NULL;
     int64_t n = ms_tensor_shape(a)[0], batch = ms_tensor_shape(a)[1];
