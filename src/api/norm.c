@@ -54,13 +54,11 @@ static MsDtype wider(const MsTensor *x, const MsTensor *v)
 static MsTensor *affine(MsTensor *x, MsTensor *mean, MsTensor *var, MsTensor *gamma, MsTensor *beta,
                         double eps)
 {
-    MsDtype dtype = ms_tensor_dtype(x), wide = wider(x, mean);
-    mean = as(mean, wide);
-    MsTensor *scale = ms_rsqrt(ms_add(as(var, wide), number(eps, mean)));
-    if (gamma) scale = ms_mul(scale, as(gamma, wide));
-    MsTensor *y = ms_mul(ms_sub(as(x, wide), channels(mean, x)), channels(scale, x));
-    if (beta) y = ms_add(y, channels(as(beta, wide), x));
-    return as(y, dtype);
+    MsDtype wide = wider(x, mean);
+    MsInts c = {1, shape(x) + 1};
+    MsTensor *g = gamma ? as(gamma, wide) : ms_full(c, 1, wide),
+             *b = beta ? as(beta, wide) : ms_full(c, 0, wide);
+    return ms_batch_norm_apply(x, g, b, as(mean, wide), as(var, wide), NULL, eps, false);
 }
 
 /* running = running (1 - momentum) + batch momentum, written in place. */

@@ -222,6 +222,33 @@ static MsStatus run_apply(MsCall *c)
     return st;
 }
 
+static MsStatus run_apply_planes(MsCall *c)
+{
+    MsTensor *y = ms__out(c, 0), *x = c->in[0];
+    if (!y) return ms_error()->code;
+    int mark = ms_scope_begin();
+    const double *v[4] = {NULL};
+    MsDtype dtype = (MsDtype)x->dtype;
+    MsTensor *to = ms__dense_out(y, dtype), *skip = c->in[5] ? ms__dense_as(c->in[5], dtype) : NULL;
+    Work w = {.block = NULL};
+    bool good = to && (skip || !c->in[5]) && vectors(c, 1, 4, v);
+    MsStatus st = good ? begin(&w, x) : ms_error()->code;
+    if (st == MS_OK) {
+        w.p.x = x->data;
+        w.p.skip = skip ? skip->data : NULL;
+        w.p.y = to->data;
+        w.p.relu = c->attr[1].i;
+        w.p.plane = x->numel / (x->shape[0] * w.p.c);
+        set_affine(&w, v[2], v[3], v[0], v[1], c->attr[0].f);
+        ms__parallel_for(x->shape[0] * w.p.c, 1 + 16384 / (w.p.plane + 1),
+                         (MS_ISA_PICK(&ms__batch_))->planes[w.half], &w.p);
+        st = ms__dense_done(y, to);
+    }
+    end(&w);
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
+
 /* ---- backward ---- */
 
 typedef struct Grad {
@@ -319,6 +346,14 @@ static const char *ok(const MsCall *c, int x, int gamma)
     return NULL;
 }
 
+/* Row-major planes of float32 or bfloat16. */
+static const char *ok_planes(const MsCall *c)
+{
+    const MsTensor *t = c->in[0];
+    if (t->dtype != MS_FLOAT32 && t->dtype != MS_BFLOAT16) return "dtype";
+    if (c->in[1]->dtype != MS_FLOAT32) return "dtype of gamma";
+    return t->numel == 0 ? "empty" : t->contiguous ? NULL : "layout";
+}
 static const char *ok_forward(const MsCall *c)
 {
     return ok(c, 0, 1);
@@ -340,6 +375,7 @@ MS_KERNEL(batch_norm, 10, rows, ok_forward, run_batch_norm);
 MS_KERNEL(batch_norm_grad, 10, rows, ok_grad, run_batch_norm_grad);
 MS_KERNEL(batch_norm_stats, 10, rows, ok_stats, run_stats);
 MS_KERNEL(batch_norm_apply, 10, rows, ok_forward, run_apply);
+MS_KERNEL(batch_norm_apply, 9, planes, ok_planes, run_apply_planes);
 MS_KERNEL(batch_norm_act_grad, 10, rows, ok_grad, run_act_grad);
 MS_KERNEL(batch_norm_sum_grad, 10, rows, ok_sum_grad, run_sum_grad);
 

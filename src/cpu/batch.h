@@ -17,6 +17,8 @@ typedef struct MsBatchNorm {
     void *y, *d, *dx;
     const float *mean, *scale, *shift, *by, *times, *plus;
     double *partial; /* [blocks][2][c]: means and squared deviations of a block, or its two sums */
+    int64_t plane;   /* of `planes`: elements */
+    bool relu;       /* of `planes` */
     bool stream;     /* what is written is too large to stay in a cache */
 } MsBatchNorm;
 
@@ -26,6 +28,7 @@ typedef void (*MsBatchNormFn)(void *ctx, int64_t begin, int64_t end);
 typedef struct MsBatchNormFns {
     MsBatchNormFn stats[2];
     MsBatchNormFn apply[2][2][2]; /* [relu][skip] */
+    MsBatchNormFn planes[2];      /* apply on row-major planes [rows / c][c][plane], over rows of planes */
     MsBatchNormFn reduce[2][4];   /* plain; masked by apply; by mask; by mask, with more */
     MsBatchNormFn grad[2][2];     /* plain; masked by apply */
 } MsBatchNormFns;

@@ -3,7 +3,8 @@
  *                                                    batch_norm_apply where the ReLU stood
  *   batch_norm_grad(relu_grad(dy, y), x)             batch_norm_act_grad; y the result of a chain without skip
  *   batch_norm_grad(relu_grad(dy + more, y), x)      batch_norm_sum_grad, which gives the skip's gradient too
- * The gradients are emitted where relu_grad stood. Refused: rewriting by rules, which see one root with one
+ * A normalisation by given statistics is batch_norm_apply from the start, and joins in the same way. The
+ * gradients are emitted where relu_grad stood. Refused: rewriting by rules, which see one root with one
  * output. */
 #include "core/mem.h"
 #include "graph/match.h"
@@ -27,6 +28,13 @@ static const MsNode *def_of(const MsGraph *g, const MsOp *op, int32_t v, int j)
 
 /* ---- forward ---- */
 
+/* The batch_norm_apply that gives v and is nothing but the affine map, or NULL. */
+static const MsNode *bare_apply(const MsGraph *g, const Chains *c, int32_t v)
+{
+    const MsNode *n = def_of(g, c->apply, v, 0);
+    return n && n->in[5] < 0 && !n->attr[1].i && !c->gone[n - g->node] ? n : NULL;
+}
+
 /* relu k over a batch_norm, directly or with a skip added to it. */
 static void find_forward(const MsGraph *g, Chains *c, int k)
 {
@@ -34,10 +42,11 @@ static void find_forward(const MsGraph *g, Chains *c, int k)
     if (add && (c->n_use[add->out] != 1 || !ms__aval_equal(&g->val[add->in[0]], &g->val[add->in[1]]))) return;
     for (int i = 0; i < (add ? 2 : 1) && !norm; i++) {
         norm = def_of(g, c->norm, add ? add->in[i] : relu->in[0], 0);
+        if (!norm) norm = bare_apply(g, c, add ? add->in[i] : relu->in[0]);
         if (norm && (c->n_use[norm->out] != 1 || c->split[norm - g->node])) norm = NULL;
     }
     if (!norm) return;
-    c->split[norm - g->node] = true;
+    *(norm->op == c->norm ? &c->split[norm - g->node] : &c->gone[norm - g->node]) = true;
     c->norm_of[k] = (int32_t)(norm - g->node);
     if (add) c->gone[add - g->node] = true;
 }
@@ -63,13 +72,14 @@ static MsStatus emit_apply(MsRebuild *r, const Chains *c, int k)
     const MsNode *add = def_of(g, c->add, relu->in[0], 0);
     int32_t skip = add ? add->in[add->in[0] == norm->out] : -1, in[6];
     for (int i = 0; i < 3; i++) in[i] = r->map[norm->in[i]];
-    for (int i = 3; i < 5; i++) in[i] = r->map[norm->out + i - 2];
+    for (int i = 3; i < 5; i++) in[i] = r->map[norm->op == c->norm ? norm->out + i - 2 : norm->in[i]];
     in[5] = skip < 0 ? -1 : r->map[skip];
     MsAttr attr[MS_MAX_ATTR] = {norm->attr[0], {.kind = MS_ATTR_BOOL, .i = 1}};
     int32_t v = ms__graph_add(r->to, c->apply, attr, 6, in, 1, &g->val[relu->out]);
     if (v < 0) return ms_error()->code;
     r->to->node[r->to->n_node - 1].loc = relu->loc;
     r->map[relu->out] = v;
+    r->changed = true;
     return MS_OK;
 }
 

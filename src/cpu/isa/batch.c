@@ -183,6 +183,23 @@ INLINE void apply(const MsBatchNorm *p, int64_t begin, int64_t end, bool half, b
     if (p->stream) stream_end();
 }
 
+/* Row-major planes: `begin` and `end` number planes, c is their count per image. */
+INLINE void planes(const MsBatchNorm *p, int64_t begin, int64_t end, bool half)
+{
+    for (int64_t k = begin; k < end; k++) {
+        const void *x = row_at(p->x, k * p->plane, half), *z = row_at(p->skip, k * p->plane, half);
+        void *y = (char *)p->y + k * p->plane * (half ? 2 : 4);
+        float mean = p->mean[k % p->c], scale = p->scale[k % p->c], shift = p->shift[k % p->c];
+        float low = p->relu ? 0 : -INFINITY;
+#pragma GCC ivdep
+        for (int64_t i = 0; i < p->plane; i++) {
+            float a = (get(x, i, half) - mean) * scale + shift;
+            if (z) a = rounded(rounded(a, half) + get(z, i, half), half);
+            put(y, i, a < low ? low : a, half);
+        }
+    }
+}
+
 /* ---- backward ---- */
 
 enum {
@@ -281,6 +298,7 @@ INLINE void grad(const MsBatchNorm *p, int64_t begin, int64_t end, bool half, in
     VARIANT(apply_skip_##suffix, apply(p, begin, end, half, false, true))                                    \
     VARIANT(apply_relu_##suffix, apply(p, begin, end, half, true, false))                                    \
     VARIANT(apply_skip_relu_##suffix, apply(p, begin, end, half, true, true))                                \
+    VARIANT(planes_##suffix, planes(p, begin, end, half))                                                    \
     VARIANT(reduce_##suffix, reduce(p, begin, end, half, PLAIN))                                             \
     VARIANT(reduce_by_apply_##suffix, reduce(p, begin, end, half, BY_APPLY))                                 \
     VARIANT(reduce_by_mask_##suffix, reduce(p, begin, end, half, BY_MASK))                                   \
@@ -299,6 +317,7 @@ const MsBatchNormFns PASTE(ms__batch_, MS_ISA) = {
     BOTH(stats),
     {{{apply_f32, apply_skip_f32}, {apply_relu_f32, apply_skip_relu_f32}},
      {{apply_bf16, apply_skip_bf16}, {apply_relu_bf16, apply_skip_relu_bf16}}},
+    BOTH(planes),
     {{reduce_f32, reduce_by_apply_f32, reduce_by_mask_f32, reduce_more_f32},
      {reduce_bf16, reduce_by_apply_bf16, reduce_by_mask_bf16, reduce_more_bf16}},
     {{grad_f32, grad_by_apply_f32}, {grad_bf16, grad_by_apply_bf16}},
