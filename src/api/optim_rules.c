@@ -192,7 +192,7 @@ static MsTensor *adam(Step *s)
 /* numbers: lr_decay eps */
 static MsTensor *adagrad(Step *s)
 {
-    MsTensor *age = plus(s->shared[0], -1);
+    MsTensor *age = plus(ms_cast(s->shared[0], MS_FLOAT32), -1);
     MsTensor *rate = ms_div(s->lr, like(plus(by(age, s->f[0]), 1), s->p));
     s->s[0] = ms_add(s->s[0], ms_square(s->g));
     return ms_sub(s->p, ms_div(ms_mul(rate, s->g), plus(ms_sqrt(s->s[0]), s->f[1])));
