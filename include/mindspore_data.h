@@ -99,6 +99,10 @@ MS_API_EXPORT void ms_transform_unref(MsTransform *t);
 MS_API_EXPORT MsStatus ms_transform_apply(MsTransform *t, int n_in, MsTensor *const *in, int *n_out,
                                           MsTensor **out);
 
+/* Writes an image, uint8 [h, w], [h, w, 1] or [h, w, 3]; format "jpeg" (quality 1..100) or "png" (level 0..9). On failure
+ * no file is left. Errors: RUNTIME. */
+MS_API_EXPORT MsStatus ms_image_write(const char *path, const char *format, MsTensor *image, int quality);
+
 /* ---- sources ------------------------------------------------------------------------------------ */
 
 /* usage: "train", "test", "all" (NULL = "all"). A folder with idx files, gzipped or not, named as published.
@@ -123,9 +127,17 @@ typedef struct MsSource {
     void (*close)(void *state); /* may be NULL */
     void (*release)(void *ctx);
     void *ctx;
+    MsStatus (*label)(void *ctx, int64_t i,
+                      int64_t *label);             /* the class of row i, for ms_sampler_pk; may be NULL */
+    const char *(*describe)(void *ctx, int64_t i); /* row i for messages, e.g. its file; may be NULL */
 } MsSource;
 MS_API_EXPORT MsDataset *ms_dataset_source(const MsSource *source, int n, const char *const *name,
                                            MsSampler *sampler, int workers);
+
+/* Row i holds the bytes of the file path[i] (uint8, the column name[0]) and row i of each of the `n_more` tensors (columns
+ * name[1..]), of which the first is the class for ms_sampler_pk. Paths are copied, tensors referenced. */
+MS_API_EXPORT MsDataset *ms_dataset_files(int64_t n, const char *const *path, int n_more,
+                                          MsTensor *const *more, const char *const *name, MsSampler *sampler);
 
 /* ---- operations --------------------------------------------------------------------------------- */
 

@@ -465,6 +465,55 @@ static PyObject *ds_slices(PyObject *m, PyObject *args)
     return result;
 }
 
+/* files(paths, names, arrays, sampler): rows of a file's bytes and of the arrays, which are copied */
+static PyObject *ds_files(PyObject *m, PyObject *args)
+{
+    (void)m;
+    PyObject *paths, *names, *arrays, *sampler, *result = NULL;
+    MsSampler *s;
+    const char *name[MS_DATA_MAX_COLUMN];
+    MsTensor *column[MS_DATA_MAX_COLUMN];
+    int n;
+    if (!PyArg_ParseTuple(args, "O!O!O!O", &PyList_Type, &paths, &PyList_Type, &names, &PyList_Type, &arrays,
+                          &sampler))
+        return NULL;
+    if (!get_names(names, name, &n) || PyList_GET_SIZE(arrays) != n - 1 || get_sampler(sampler, &s))
+        return NULL;
+    Py_ssize_t count = PyList_GET_SIZE(paths);
+    const char **path = malloc((size_t)(count + 1) * sizeof *path);
+    if (!path) return PyErr_NoMemory();
+    int mark = ms_scope_begin();
+    Py_ssize_t i = 0;
+    int k = 0;
+    while (i < count && (path[i] = PyBytes_AsString(PyList_GET_ITEM(paths, i)))) i++;
+    while (i == count && k < n - 1 && (column[k] = to_tensor(PyList_GET_ITEM(arrays, k)))) k++;
+    if (i == count && k == n - 1) {
+        result = dataset(ms_dataset_files(count, path, n - 1, column, name, s));
+    } else {
+        if (!PyErr_Occurred()) raise_error();
+        ms_sampler_unref(s);
+    }
+    ms_scope_end(mark, NULL, 0);
+    free(path);
+    return result;
+}
+
+/* write_image(path, format, array, quality) */
+static PyObject *ds_write_image(PyObject *m, PyObject *args)
+{
+    (void)m;
+    const char *path, *format;
+    PyObject *array;
+    int quality;
+    if (!PyArg_ParseTuple(args, "ysOi", &path, &format, &array, &quality)) return NULL;
+    int mark = ms_scope_begin();
+    MsTensor *t = to_tensor(array);
+    bool good = t && ms_image_write(path, format, t, quality) == MS_OK;
+    ms_scope_end(mark, NULL, 0);
+    if (good) Py_RETURN_NONE;
+    return PyErr_Occurred() ? NULL : raise_error();
+}
+
 /* A source of rows: open() gives (begin, get) for one iterator; get(i) gives a tuple, None at the end. */
 typedef struct Source {
     PyObject *open;
@@ -906,6 +955,8 @@ static PyMethodDef methods[] = {
     {"ds_apply", ds_apply, METH_VARARGS, NULL},
     {"ds_mnist", ds_mnist, METH_VARARGS, NULL},
     {"ds_slices", ds_slices, METH_VARARGS, NULL},
+    {"ds_files", ds_files, METH_VARARGS, NULL},
+    {"ds_write_image", ds_write_image, METH_VARARGS, NULL},
     {"ds_source", ds_source, METH_VARARGS, NULL},
     {"ds_map", ds_map, METH_VARARGS, NULL},
     {"ds_filter", ds_filter, METH_VARARGS, NULL},

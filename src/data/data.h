@@ -32,6 +32,7 @@ bool ms__data_interrupted(void);
 typedef struct MsRow {
     int n;
     MsTensor *col[MS_DATA_MAX_COLUMN];
+    int64_t origin; /* which row of its source it was, for messages */
 } MsRow;
 
 void ms__row_clear(MsRow *row);
@@ -94,6 +95,8 @@ MsStatus ms__dataset_columns(const MsDataset *d, const char *op, const char *lis
  * >= 0 the child's column, < 0 result -1 - from[k]. */
 MsStatus ms__dataset_replace(MsDataset *d, const char *op, int n_in, const int *in, const char *out,
                              int *n_out, int *from);
+/* What a source says about its row `origin` (source.c); NULL = nothing, or d joins several sources. */
+const char *ms__dataset_describe(MsDataset *d, int64_t origin);
 /* Rows of an epoch: -1 unknown, INT64_MAX without end; `once` counts an endless repeat as one. */
 int64_t ms__dataset_size(MsDataset *d, bool once);
 
@@ -194,7 +197,16 @@ struct MsTransform {
     MsHostTransform host;
 };
 
-extern const MsTransformKind ms__transforms_vision[], ms__transforms_basic[]; /* end with name NULL */
+/* Each ends with name NULL. */
+extern const MsTransformKind ms__transforms_vision[], ms__transforms_basic[], ms__transforms_decode[],
+    ms__transforms_colour[], ms__transforms_warp[];
+
+/* How many of the n transforms at op run as one because they decode and then reduce; 0 = none (decode.c). */
+int ms__decode_fuses(int n, MsTransform *const *op);
+/* Runs them on encoded bytes; *done tells how many of the n were done, at least 2. */
+MsStatus ms__decode_run(int n, MsTransform *const *op, MsDataRng *rng, MsTensor *x, MsTensor **y, int *done);
+/* The size that Resize gives: arg = (height, width or 0 to keep the aspect). */
+void ms__resize_target(const double *arg, int64_t in_h, int64_t in_w, int64_t *h, int64_t *w);
 
 /* A list of transforms, adjacent ones fused, as a map runs it. Takes over op. */
 typedef struct MsChain MsChain;

@@ -34,13 +34,15 @@ static void map_free(MsDataset *d)
 }
 
 /* Says which operation failed, on which column and row. */
-static MsStatus explain(MapSet *s, const char *name, int64_t index)
+static MsStatus explain(MapSet *s, const char *name, int64_t index, int64_t origin)
 {
     MsError e;
     ms__error_take(&e);
-    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed on column '%s' of row %lld. %s",
+    const char *file = ms__dataset_describe(&s->base, origin);
+    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed on column '%s' of row %lld%s%s. %s",
                      s->base.kind->name, name ? name : "PyFunc", s->base.child[0]->col[s->in[0]],
-                     (long long)index, e.message);
+                     (long long)index, file ? ", corresponding data file is: " : "", file ? file : "",
+                     e.message);
 }
 
 static MsStatus run_chain(MapSet *s, uint64_t seed, int64_t epoch, int64_t index, const MsRow *row,
@@ -51,7 +53,7 @@ static MsStatus run_chain(MapSet *s, uint64_t seed, int64_t epoch, int64_t index
     const char *failed = NULL;
     for (int k = 0; k < s->n_in; k++) in[k] = row->col[s->in[k]];
     MsStatus st = ms__chain_run(s->chain, &rng, s->n_in, in, n_out, out, &failed);
-    return st == MS_OK || st == MS_ERROR_STOP ? st : explain(s, failed, index);
+    return st == MS_OK || st == MS_ERROR_STOP ? st : explain(s, failed, index, row->origin);
 }
 
 static MsStatus map_row(void *ctx, int64_t epoch, int64_t index, MsRow *row)

@@ -111,6 +111,7 @@ static MsStatus get_row(SourceNode *n, int64_t k, MsRow *row)
     int64_t i = n->index ? n->index[k] : k;
     int mark = ms_scope_begin();
     row->n = 0;
+    row->origin = i;
     MsStatus st = s->host.get ? host_get(s, n->state, i, row) : slices_get(s, i, row);
     if (st != MS_OK) ms__row_clear(row);
     ms_scope_end(mark, NULL, 0);
@@ -148,7 +149,7 @@ static MsStatus source_begin(MsNode *node, int64_t epoch)
 {
     SourceNode *n = (SourceNode *)node;
     SourceSet *s = source_set(node);
-    MsLabels labels = {s->host.get ? NULL : slices_label, s};
+    MsLabels labels = {s->host.get ? s->host.label : slices_label, s->host.get ? s->host.ctx : (void *)s};
     if (n->pool) MS_TRY(ms__pool_begin(n->pool, -1)); /* nobody reads the old order any more */
     free(n->index);
     n->index = NULL;
@@ -204,6 +205,14 @@ static const MsDatasetKind source_kind = {
     .wake = source_wake,
     .close = source_close,
 };
+
+const char *ms__dataset_describe(MsDataset *d, int64_t origin)
+{
+    while (d && d->n_child == 1) d = d->child[0];
+    if (!d || d->kind != &source_kind) return NULL;
+    SourceSet *s = (SourceSet *)d;
+    return s->host.describe ? s->host.describe(s->host.ctx, origin) : NULL;
+}
 
 static SourceSet *source_new(MsSampler *sampler)
 {

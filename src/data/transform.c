@@ -64,8 +64,10 @@ static const MsTransformKind host_kind = {.name = "PyFunc", .sig = "", .many = t
 
 static const MsTransformKind *find(const char *name)
 {
-    static const MsTransformKind *const tables[] = {ms__transforms_vision, ms__transforms_basic};
-    for (int t = 0; t < 2; t++)
+    static const MsTransformKind *const tables[] = {ms__transforms_vision, ms__transforms_basic,
+                                                    ms__transforms_decode, ms__transforms_colour,
+                                                    ms__transforms_warp};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const MsTransformKind *k = tables[t]; k->name; k++)
             if (strcmp(k->name, name) == 0) return k;
     MS_FAIL(MS_ERROR_KEY, "There is no transform '%s'.", name);
@@ -192,6 +194,7 @@ MsStatus ms_transform_apply(MsTransform *t, int n_in, MsTensor *const *in, int *
 
 typedef struct Step {
     int first, count; /* operations */
+    bool decode;      /* run them as ms__decode_run does */
     int n_stage;      /* 0: run them one by one */
     MsStage stage[MAX_STAGE];
 } Step;
@@ -228,7 +231,7 @@ static bool fuse(MsChain *c, Step *s, int k)
     MsStage more[2];
     const MsTransform *t = c->op[k];
     int n = t->kind->stage ? t->kind->stage(t, more) : 0;
-    if (n == 0 || s->n_stage + n > MAX_STAGE || (s->count > 0 && s->n_stage == 0)) return false;
+    if (n == 0 || s->decode || s->n_stage + n > MAX_STAGE || (s->count > 0 && s->n_stage == 0)) return false;
     for (int i = 0; i < n; i++) s->stage[s->n_stage++] = more[i];
     return true;
 }
@@ -248,6 +251,12 @@ MsChain *ms__chain_new(int n, MsTransform *const *op)
     if (c && c->op && c->step) {
         flatten(c, n, op);
         for (int k = 0; k < c->n_op; k++) {
+            int fused = ms__decode_fuses(c->n_op - k, c->op + k);
+            if (fused) {
+                c->step[c->n_step++] = (Step){.first = k, .count = fused, .decode = true};
+                k += fused - 1;
+                continue;
+            }
             Step *s = c->n_step > 0 ? &c->step[c->n_step - 1] : NULL;
             if (!s || !fuse(c, s, k)) {
                 s = &c->step[c->n_step++];
@@ -280,7 +289,14 @@ MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *con
                 continue;
             }
         }
-        for (int k = s->first; k < s->first + s->count; k++) {
+        int done = 0;
+        if (s->decode && *n_out == 1 && out[0]->ndim == 1) {
+            *failed_op = name_of(c->op[s->first]);
+            MsTensor *x = ms__data_contiguous(out[0]);
+            if (!x) return ms_error()->code;
+            MS_TRY(ms__decode_run(s->count, c->op + s->first, rng, x, &out[0], &done));
+        }
+        for (int k = s->first + done; k < s->first + s->count; k++) {
             MsTensor *now[MS_DATA_MAX_COLUMN];
             memcpy(now, out, (size_t)*n_out * sizeof *now);
             *failed_op = name_of(c->op[k]);

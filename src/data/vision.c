@@ -1,6 +1,6 @@
 /* vision.c - transforms on images: [height, width] or [height, width, channels] of any real dtype. Geometry
  * moves whole pixels and does not look at the dtype; only resizing computes with values. */
-#include "data/data.h"
+#include "data/image.h"
 
 #include "core/tensor.h"
 
@@ -349,103 +349,27 @@ static MsStatus run_random_crop(MsTransformCall *c)
 
 /* ---- resizing ---- */
 
-enum {
-    NEAREST = 0,
-    BILINEAR = 2
-};
-
 static MsStatus check_resize(MsTransform *t)
 {
     if (!(t->arg[0] >= 1 && t->arg[0] <= 16777216 && t->arg[1] >= 0 && t->arg[1] <= 16777216))
         return MS_FAIL(MS_ERROR_VALUE, "Input size is not within the required interval of [1, 16777216].");
-    if (t->arg[2] != NEAREST && t->arg[2] != BILINEAR)
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                       "For 'Resize', the interpolations are NEAREST and BILINEAR.");
+    if (!(t->arg[2] >= MS_INTER_NEAREST && t->arg[2] <= MS_INTER_PILCUBIC))
+        return MS_FAIL(MS_ERROR_VALUE, "For 'Resize', there is no such interpolation.");
     return MS_OK;
-}
-
-/* Neighbours and the weight of the second, pixel centres at half-integers. */
-typedef struct Tap {
-    int64_t a, b;
-    double t;
-} Tap;
-
-static Tap tap(int64_t i, int64_t in, int64_t out)
-{
-    double at = ((double)i + 0.5) * (double)in / (double)out - 0.5;
-    if (at < 0) at = 0;
-    int64_t a = (int64_t)at, b = a + 1 < in ? a + 1 : in - 1;
-    return (Tap){a < in ? a : in - 1, b, at - (double)a};
-}
-
-/* In float32 between two casts; integer results are rounded to the nearest. */
-static MsTensor *bilinear(MsTransformCall *c, MsTensor *x, int64_t h, int64_t w)
-{
-    MsTensor *f = ms__data_cast(x, MS_FLOAT32);
-    if (!f) return NULL;
-    Image a, b;
-    if (image_of(c, f, &a) != MS_OK) return NULL;
-    MsTensor *y = image_like(f, h, w, &b);
-    if (!y) return NULL;
-    const float *in = (const float *)a.data;
-    float *out = (float *)b.data;
-    bool round = !ms_dtype_is_float((MsDtype)x->dtype);
-    for (int64_t i = 0; i < h; i++) {
-        Tap v = tap(i, a.h, h);
-        for (int64_t j = 0; j < w; j++) {
-            Tap u = tap(j, a.w, w);
-            for (int64_t k = 0; k < a.c; k++) {
-                double p = in[(v.a * a.w + u.a) * a.c + k], q = in[(v.a * a.w + u.b) * a.c + k];
-                double r = in[(v.b * a.w + u.a) * a.c + k], s = in[(v.b * a.w + u.b) * a.c + k];
-                double top = p + (q - p) * u.t, bottom = r + (s - r) * u.t;
-                double value = top + (bottom - top) * v.t;
-                out[(i * w + j) * a.c + k] = (float)(round ? rint(value) : value);
-            }
-        }
-    }
-    return ms__data_cast(y, (MsDtype)x->dtype);
-}
-
-static MsTensor *nearest(MsTransformCall *c, MsTensor *x, int64_t h, int64_t w)
-{
-    Image a, b;
-    if (image_of(c, x, &a) != MS_OK) return NULL;
-    MsTensor *y = image_like(x, h, w, &b);
-    for (int64_t i = 0; y && i < h; i++)
-        for (int64_t j = 0; j < w; j++)
-            memcpy(b.data + (size_t)(i * w + j) * a.pixel,
-                   a.data + (size_t)(i * a.h / h * a.w + j * a.w / w) * a.pixel, a.pixel);
-    return y;
 }
 
 static MsStatus run_resize(MsTransformCall *c)
 {
     for (int k = 0; k < c->n_in; k++) {
         Image a;
-        int64_t h = (int64_t)c->op->arg[0], w = (int64_t)c->op->arg[1];
+        int64_t h, w;
         MS_TRY(image_of(c, c->in[k], &a));
         if (a.h == 0 || a.w == 0) return MS_FAIL(MS_ERROR_RUNTIME, "Resize: the image is empty.");
-        if (w == 0) { /* the shorter edge becomes h */
-            w = a.w < a.h ? h : h * a.w / a.h;
-            if (a.w < a.h) h = h * a.h / a.w;
-        }
-        c->out[k] = c->op->arg[2] == NEAREST ? nearest(c, c->in[k], h, w) : bilinear(c, c->in[k], h, w);
+        ms__resize_target(c->op->arg, a.h, a.w, &h, &w);
+        if (h < 1 || w < 1) return MS_FAIL(MS_ERROR_RUNTIME, "Resize: the image would have no pixels.");
+        c->out[k] = ms__image_resize(c->in[k], NULL, NULL, h, w, (int)c->op->arg[2], NULL);
         if (!c->out[k]) return ms_error()->code;
     }
-    return MS_OK;
-}
-
-/* ---- colours ---- */
-
-static MsStatus run_invert(MsTransformCall *c)
-{
-    Image a, b;
-    MsTensor *x = c->in[0];
-    MS_TRY(image_of(c, x, &a));
-    if (x->dtype != MS_UINT8) return MS_FAIL(MS_ERROR_RUNTIME, "Invert: the image must be uint8.");
-    c->out[0] = image_like(x, a.h, a.w, &b);
-    if (!c->out[0]) return ms_error()->code;
-    for (int64_t i = 0; i < x->numel; i++) b.data[i] = (char)(255 - (uint8_t)a.data[i]);
     return MS_OK;
 }
 
@@ -468,6 +392,5 @@ const MsTransformKind ms__transforms_vision[] = {
     {"VerticalFlip", "", 0, 0, true, NULL, run_vflip, NULL},
     {"RandomHorizontalFlip", "prob=0.5", 0, 1, true, check_prob, run_random_hflip, NULL},
     {"RandomVerticalFlip", "prob=0.5", 0, 1, true, check_prob, run_random_vflip, NULL},
-    {"Invert", "", 0, 0, false, NULL, run_invert, NULL},
     {.name = NULL},
 };

@@ -1,5 +1,7 @@
 """Transforms on any column, and the base of those on images. An object holds checked arguments; the pipeline runs the
 transform of the same name in C. Called on an array it runs at once."""
+import enum
+
 import numpy as np
 
 from mindspore import _c
@@ -14,6 +16,10 @@ def _array(value):
     if type(value).__module__.startswith('PIL.'):
         return np.asarray(value)
     raise TypeError(f'Input should be NumPy or PIL image, got {type(value)}.')
+
+
+def is_pil(value):
+    return type(value).__module__.startswith('PIL.')
 
 
 class TensorOperation:
@@ -38,7 +44,17 @@ class TensorOperation:
         return {k: v for k, v in self.__dict__.items() if k != '_made'}
 
     def __call__(self, *inputs):
+        if len(inputs) == 1 and is_pil(inputs[0]):
+            return self._pil(inputs[0])
         return _c.ds_apply(self._op, *map(self._input, inputs))
+
+    def _pil(self, image):
+        """An image of PIL gives one, where the result still is an image."""
+        y = _c.ds_apply(self._op, self._input(image))
+        if getattr(self, '_ends_pil', False) or not isinstance(y, np.ndarray) or y.dtype != np.uint8 or y.ndim not in (2, 3):
+            return y
+        from PIL import Image
+        return Image.fromarray(y[:, :, 0] if y.ndim == 3 and y.shape[2] == 1 else y)
 
     def _input(self, value):
         return _array(value)
@@ -102,12 +118,15 @@ def compile_list(operations):
             made.append(_c.ds_callable(sequence.__name__, sequence, False))
             functions.clear()
 
+    pil = False  # images of PIL pass from function to function
     for op in flat:
-        if isinstance(op, TensorOperation):
+        gives, ends = getattr(op, '_gives_pil', False), getattr(op, '_ends_pil', False)
+        if isinstance(op, TensorOperation) and not pil and not gives:
             flush()
             made.append(op._op)
         else:
             functions.append(op)
+        pil = gives or (pil and not ends)
     flush()
     return made
 
@@ -205,3 +224,106 @@ class Fill(_Anything):
 
     def _args(self):
         return (self.fill_value,)
+
+
+def not_random(func):
+    """Marks a function as giving the same result every time."""
+    func.random = False
+    return func
+
+
+class Relational(enum.IntEnum):
+    EQ = 0
+    NE = 1
+    GT = 2
+    GE = 3
+    LT = 4
+    LE = 5
+
+
+class Mask(PyTensorOperation):
+    """True where an element compares with a constant as asked, as `dtype`."""
+
+    def __init__(self, operator, constant, dtype=None):
+        self.operator = _check.kind('operator', operator, Relational)
+        self.constant = _check.kind('constant', constant, int, float, bool, str)
+        self._cast = None if dtype is None else TypeCast(dtype)
+
+    def __call__(self, value):
+        x = np.asarray(value)
+        y = [np.equal, np.not_equal, np.greater, np.greater_equal, np.less, np.less_equal][self.operator](x, self.constant)
+        return y if self._cast is None else self._cast(y)
+
+
+class PadEnd(PyTensorOperation):
+    """Values appended up to a shape; None keeps a size."""
+
+    def __init__(self, pad_shape, pad_value=None):
+        self.pad_shape = _check.kind('pad_shape', pad_shape, list)
+        self.pad_value = _check.kind('pad_value', 0 if pad_value is None else pad_value, int, float, bool, str)
+
+    def __call__(self, value):
+        x = np.asarray(value)
+        if len(self.pad_shape) != x.ndim:
+            raise RuntimeError(f'PadEnd: invalid pad shape, the rank of the input is {x.ndim}, but pad_shape is '
+                               f'{self.pad_shape}.')
+        shape = [old if new is None else new for new, old in zip(self.pad_shape, x.shape)]
+        x = x[tuple(slice(0, n) for n in shape)]
+        value = '' if x.dtype.kind in 'US' and self.pad_value == 0 else self.pad_value
+        return np.pad(x, [(0, n - m) for n, m in zip(shape, x.shape)], constant_values=value)
+
+
+class Concatenate(PyTensorOperation):
+    """Columns joined along an axis, with arrays before and after."""
+
+    def __init__(self, axis=0, prepend=None, append=None):
+        _check.kind('axis', axis, int)
+        if axis not in (0, -1):
+            raise ValueError('only 1D concatenation supported, axis must be 0 or -1.')
+        for name, value in (('prepend', prepend), ('append', append)):
+            if value is not None and not isinstance(value, (list, np.ndarray)):
+                raise TypeError(f'Argument {name} with value {value} is not of type [<class \'list\'>, '
+                                f'<class \'numpy.ndarray\'>], but got {type(value)}.')
+        self.axis, self.prepend, self.append = axis, prepend, append
+
+    def __call__(self, *values):
+        parts = [np.asarray(v) for v in (self.prepend, *values, self.append) if v is not None]
+        if len({p.dtype for p in parts}) > 1 and len(values) > 1:
+            raise RuntimeError('Concatenate: input datatype does not match, the columns are of different types.')
+        return np.concatenate([p.astype(np.asarray(values[0]).dtype) for p in parts], self.axis)
+
+
+class Slice(PyTensorOperation):
+    """Elements by int, list of int, slice, None, True (all) or Ellipsis for each dimension."""
+
+    def __init__(self, *slices):
+        for s in slices:
+            if not isinstance(s, (int, list, tuple, slice, type(None), type(Ellipsis))):
+                raise TypeError(f'Argument slices[0] with value {s} is not of a type that Slice takes, but got {type(s)}.')
+        self.slices = slices
+
+    def __call__(self, value):
+        x = np.asarray(value)
+        for d, s in enumerate(self.slices):
+            if s is None or s is True:
+                continue
+            if s is Ellipsis:
+                break
+            if isinstance(s, bool) or (isinstance(s, int) and not -x.shape[d] <= s < x.shape[d]):
+                raise RuntimeError(f'Slice: index {s} is out of range for a dimension of {x.shape[d]}.')
+            x = x[(slice(None),) * d + ([s] if isinstance(s, int) else s if isinstance(s, slice) else list(s),)]
+        return x
+
+
+class Unique(PyTensorOperation):
+    """Sorted distinct values, for each element its place among them, and how often each occurs."""
+
+    def __call__(self, value):
+        values, index, count = np.unique(np.asarray(value).ravel(), return_inverse=True, return_counts=True)
+        return values, index.astype(np.int32), count.astype(np.int32)
+
+
+class Plugin:
+    def __init__(self, lib_path, func_name, user_args=None):
+        raise NotImplementedError('Plugin is not supported: its binary interface is that of the original. Write a Python '
+                                  'function, or use ms_transform_host of the C interface.')

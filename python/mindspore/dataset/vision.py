@@ -16,6 +16,10 @@ class Inter(enum.IntEnum):
     AREA = 4
     PILCUBIC = 5
 
+    def _pil(self):
+        """Pillow's number of it."""
+        return {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 3}[int(self)]
+
 
 class Border(str, enum.Enum):
     CONSTANT = 'constant'
@@ -104,6 +108,8 @@ class HWC2CHW(TensorOperation):
 class ToTensor(TensorOperation):
     """<H, W, C> of 0..255 to <C, H, W> of 0..1."""
 
+    _ends_pil = True
+
     def __init__(self, output_type=np.float32):
         self.output_type, self._dtype = output_type, dtype_number(output_type)
 
@@ -128,6 +134,13 @@ class Resize(TensorOperation):
 
     def _args(self):
         return (*self._hw, int(self.interpolation))
+
+    def _pil(self, image):
+        h, w = self._hw
+        if w == 0:
+            w0, h0 = image.size
+            w, h = (h, int(h * h0 / w0)) if w0 < h0 else (int(h * w0 / h0), h)
+        return image.resize((w, h), self.interpolation._pil())
 
 
 class CenterCrop(TensorOperation):
@@ -197,5 +210,12 @@ class VerticalFlip(TensorOperation):
     pass
 
 
-class Invert(TensorOperation):
-    pass
+class ImageReadMode(enum.IntEnum):
+    UNCHANGED = 0
+    GRAYSCALE = 1
+    COLOR = 2
+
+
+from ._image import *  # noqa: E402,F401,F403 - they are made of the classes above
+from ._policy import *  # noqa: E402,F401,F403
+from .transforms import not_random  # noqa: E402,F401

@@ -1,0 +1,657 @@
+"""Transforms of dataset.vision that decode, resize, warp and colour. Each class checks its arguments and names the C
+transform; composite ones are made of the others."""
+import numbers
+
+import numpy as np
+
+from mindspore import _c
+
+from . import _check
+from .transforms import PyTensorOperation, TensorOperation, is_pil
+from .vision import Inter, _fill, _size
+
+__all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'AdjustSaturation', 'AdjustSharpness',
+           'Affine', 'AutoContrast', 'CutOut', 'Decode', 'Equalize', 'Erase', 'FiveCrop', 'GaussianBlur', 'Grayscale',
+           'Invert', 'LinearTransformation', 'NormalizePad', 'PadToSize', 'Perspective', 'Posterize',
+           'RandomAdjustSharpness', 'RandomAffine', 'RandomAutoContrast', 'RandomColor', 'RandomColorAdjust',
+           'RandomCropDecodeResize', 'RandomEqualize', 'RandomErasing', 'RandomGrayscale', 'RandomInvert',
+           'RandomLighting', 'RandomPerspective', 'RandomPosterize', 'RandomResize', 'RandomResizedCrop',
+           'RandomRotation', 'RandomSharpness', 'RandomSolarize', 'ResizedCrop', 'Rotate', 'Solarize', 'TenCrop',
+           'ToNumpy', 'ToPIL', 'get_image_num_channels', 'get_image_size', 'read_file', 'read_image', 'write_file',
+           'write_jpeg', 'write_png']
+
+
+def _pair(name, value, low=None, high=None):
+    """(min, max), increasing and inside [low, high]."""
+    _check.kind(name, value, list, tuple)
+    if len(value) != 2:
+        raise TypeError(f'{name} must be a sequence with length 2.')
+    for i, v in enumerate(value):
+        _check.kind(f'{name}[{i}]', v, int, float)
+        if (low is not None and v < low) or (high is not None and v > high):
+            raise ValueError(f'Input {name}[{i}] is not within the required interval of [{low}, {high}].')
+    if value[0] > value[1]:
+        raise ValueError(f'{name} should be in (min,max) format. Got (max,min).')
+    return tuple(value)
+
+
+def _inter(name, value):
+    return int(_check.kind(name, value, Inter))
+
+
+def _within(name, value, low, high):
+    _check.kind(name, value, int, float)
+    if not low <= value <= high:
+        raise ValueError(f'Input {name} is not within the required interval of [{low}, {high}].')
+    return value
+
+
+class _Numbers(TensorOperation):
+    """Keeps the numbers that the C transform takes."""
+
+    def _args(self):
+        return self._numbers
+
+
+# ---- decoding ----
+
+class Decode(TensorOperation):
+    """The bytes of a JPEG, PNG, BMP or WebP image as RGB <H, W, 3>; with to_pil as an image of PIL."""
+
+    def __init__(self, to_pil=False):
+        self.to_pil = _check.kind('to_pil', to_pil, bool)
+        self._gives_pil = to_pil
+
+    def __call__(self, *inputs):
+        for x in inputs:
+            if isinstance(x, (bytes, bytearray)):
+                x = np.frombuffer(x, np.uint8)
+            if not isinstance(x, np.ndarray) or x.ndim != 1 or x.dtype.kind not in 'uiS':
+                raise TypeError('The type of the encoded image should be uint8, uint16, uint32, int8... of one '
+                                f'dimension, but got {type(x)}.')
+        inputs = [np.frombuffer(x, np.uint8) if isinstance(x, (bytes, bytearray)) else x for x in inputs]
+        if self.to_pil:
+            import io
+            from PIL import Image
+            images = tuple(Image.open(io.BytesIO(x.tobytes())).convert('RGB') for x in inputs)
+            return images[0] if len(images) == 1 else images
+        return super().__call__(*inputs)
+
+
+class ToPIL(PyTensorOperation):
+    """An array as an image of PIL."""
+
+    _gives_pil = True
+
+    def __call__(self, img):
+        from PIL import Image
+        if is_pil(img):
+            return img
+        if not isinstance(img, np.ndarray):
+            raise TypeError(f'Input should be NumPy or PIL image, got {type(img)}.')
+        if img.ndim == 3 and img.shape[2] == 1:
+            img = img[:, :, 0]
+        return Image.fromarray(img)
+
+
+class ToNumpy(PyTensorOperation):
+    """An image of PIL as an array."""
+
+    _ends_pil = True
+
+    def __call__(self, img):
+        return np.array(img)
+
+
+# ---- sizes ----
+
+class RandomResizedCrop(_Numbers):
+    """A window of random area and aspect, resized."""
+
+    def __init__(self, size, scale=(0.08, 1.0), ratio=(3. / 4., 4. / 3.), interpolation=Inter.BILINEAR, max_attempts=10):
+        hw = _size(size)
+        if scale is None:
+            scale = (0.08, 1.0)
+        if ratio is None:
+            ratio = (3. / 4., 4. / 3.)
+        _pair('scale', scale, 0)
+        _pair('ratio', ratio, 0)
+        if scale[1] <= 0 or ratio[0] <= 0:
+            raise ValueError('Input scale[1] and ratio[0] must be greater than 0.')
+        _check.integer('max_attempts', max_attempts, 1)
+        interpolation = Inter.BILINEAR if interpolation is None else interpolation
+        self.size, self.scale, self.ratio, self.interpolation = size, scale, ratio, interpolation
+        self._numbers = (*hw, *scale, *ratio, _inter('interpolation', interpolation), max_attempts)
+
+
+class RandomCropDecodeResize(RandomResizedCrop):
+    """The same on the bytes of an image: only the window is decoded."""
+
+
+class ResizedCrop(PyTensorOperation):
+    """A given window, resized."""
+
+    def __init__(self, top, left, height, width, size, interpolation=Inter.BILINEAR):
+        from .vision import Crop, Resize
+        self._crop = Crop((_check.integer('top', top), _check.integer('left', left)),
+                          (_check.integer('height', height, 1), _check.integer('width', width, 1)))
+        self._resize = Resize(_size(size), interpolation)
+
+    def __call__(self, img):
+        return self._resize(self._crop(img))
+
+
+class RandomResize(PyTensorOperation):
+    """Resize with an interpolation chosen at random."""
+
+    def __init__(self, size):
+        from .vision import Resize
+        _size(size)
+        self.size = size
+        self._resize = [Resize(size, Inter(k)) for k in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)]
+
+    def __call__(self, img):
+        return self._resize[np.random.randint(4)](img)
+
+
+class FiveCrop(PyTensorOperation):
+    """The corners and the centre."""
+
+    def __init__(self, size):
+        self.size, self._hw = size, _size(size)
+
+    def __call__(self, img):
+        from .vision import CenterCrop, Crop
+        (h, w), size = self._hw, get_image_size(img)
+        if h > size[0] or w > size[1]:
+            raise ValueError(f'Crop size {[h, w]} is bigger than input size {size}.')
+        low, right = size[0] - h, size[1] - w
+        corners = tuple(Crop(at, self._hw)(img) for at in ((0, 0), (0, right), (low, 0), (low, right)))
+        return corners + (CenterCrop(self._hw)(img),)
+
+
+class TenCrop(PyTensorOperation):
+    """FiveCrop of the image and of its mirror image."""
+
+    def __init__(self, size, use_vertical_flip=False):
+        self._five = FiveCrop(size)
+        self.use_vertical_flip = _check.kind('use_vertical_flip', use_vertical_flip, bool)
+
+    def __call__(self, img):
+        from .vision import HorizontalFlip, VerticalFlip
+        flip = VerticalFlip() if self.use_vertical_flip else HorizontalFlip()
+        return self._five(img) + self._five(flip(img))
+
+
+class PadToSize(PyTensorOperation):
+    """Borders up to a size; offset = (top, left), None = the image in the middle."""
+
+    def __init__(self, size, offset=None, fill_value=0, padding_mode=None):
+        from .vision import Border
+        self._mode = Border.CONSTANT if padding_mode is None else _check.kind('padding_mode', padding_mode, Border)
+        self.size, self._hw, self._colour = size, _size(size), fill_value
+        _fill(fill_value)
+        if offset is not None:
+            _check.kind('offset', offset, int, list, tuple)
+            offset = (offset, offset) if isinstance(offset, int) else tuple(offset) or None
+            if offset is not None and len(offset) != 2:
+                raise ValueError('The offset must be empty or a sequence of length 2.')
+        self.offset = offset
+
+    def __call__(self, img):
+        from .vision import Pad
+        h, w = get_image_size(img)
+        top, left = self.offset or ((self._hw[0] - h) // 2, (self._hw[1] - w) // 2)
+        bottom, right = self._hw[0] - h - top, self._hw[1] - w - left
+        if min(top, left, bottom, right) < 0:
+            raise RuntimeError(f'PadToSize: the image of {h} x {w} does not fit into {self._hw} at {(top, left)}.')
+        return Pad((left, top, right, bottom), self._colour, self._mode)(img)
+
+
+# ---- geometry ----
+
+def _degrees(degrees):
+    _check.kind('degrees', degrees, int, float, list, tuple)
+    if isinstance(degrees, numbers.Number):
+        if degrees < 0:
+            raise ValueError('If degrees is a single number, it cannot be negative.')
+        return -degrees, degrees
+    if len(degrees) != 2:
+        raise TypeError('If degrees is a sequence, the length must be 2.')
+    return _pair('degrees', degrees)
+
+
+class RandomRotation(_Numbers):
+    """Rotation about the centre, or about `center` = (x, y), by a random angle."""
+
+    def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
+        self._numbers = (*_degrees(degrees), _inter('resample', resample), int(_check.kind('expand', expand, bool)),
+                         *self._centre(center), *_fill(fill_value))
+        self.degrees, self.resample, self.expand, self.center, self.fill_value = degrees, resample, expand, center, fill_value
+
+    @staticmethod
+    def _centre(center):
+        if center is None:
+            return 0, 0, 0
+        _check.kind('center', center, list, tuple)
+        if len(center) != 2:
+            raise ValueError('The length of center must be 2.')
+        return (1, *(_check.number('center', v) for v in center))
+
+
+class Rotate(RandomRotation):
+    """The same by a given angle."""
+
+    def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
+        _check.kind('degrees', degrees, int, float)
+        super().__init__((degrees, degrees), resample, expand, center, fill_value)
+        self.degrees = degrees
+
+
+class Affine(TensorOperation):
+    """Rotation, translation by shares of the size, scale and shear."""
+
+    def __init__(self, degrees, translate, scale, shear, resample=Inter.NEAREST, fill_value=0):
+        _check.kind('degrees', degrees, int, float)
+        _check.kind('translate', translate, list, tuple)
+        if len(translate) != 2:
+            raise TypeError('The length of translate must be 2.')
+        for i, v in enumerate(translate):
+            _within(f'translate[{i}]', v, -1, 1)
+        _check.kind('scale', scale, int, float)
+        if scale <= 0:
+            raise ValueError('Input scale must be greater than 0.')
+        _check.kind('shear', shear, int, float, list, tuple)
+        shear = (shear, 0) if isinstance(shear, numbers.Number) else tuple(shear)
+        if len(shear) != 2:
+            raise TypeError('The length of shear must be 2.')
+        self.translate, self._degrees, self._scale, self._shear = translate, degrees, scale, shear
+        self._tail = (_inter('resample', resample), *_fill(fill_value))
+
+    def _make(self):
+        tx, ty = self.translate
+        return _c.ds_transform('RandomAffine', self._degrees, self._degrees, tx, tx, ty, ty, self._scale, self._scale,
+                               self._shear[0], self._shear[0], self._shear[1], self._shear[1], *self._tail)
+
+
+class RandomAffine(_Numbers):
+    """The same, each at random within its range."""
+
+    def __init__(self, degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
+        moves = (0, 0, 0, 0)
+        if translate is not None:
+            _check.kind('translate', translate, list, tuple)
+            if len(translate) not in (2, 4):
+                raise TypeError('translate should be a list or tuple of length 2 or 4.')
+            for i, v in enumerate(translate):
+                _within(f'translate[{i}]', v, -1, 1)
+            moves = (*translate, 0, 0) if len(translate) == 2 else tuple(translate)
+            moves = (*sorted(moves[:2]), *sorted(moves[2:]))
+        if scale is not None:
+            _pair('scale', scale, 0)
+            if scale[1] <= 0:
+                raise ValueError('Input scale[1] must be greater than 0.')
+        shears = (0, 0, 0, 0)
+        if shear is not None:
+            _check.kind('shear', shear, int, float, list, tuple)
+            if isinstance(shear, numbers.Number):
+                if shear < 0:
+                    raise ValueError('Input shear must be greater than 0.')
+                shears = (-shear, shear, 0, 0)
+            elif len(shear) == 2:
+                shears = (*_pair('shear', shear), 0, 0)
+            elif len(shear) == 4:
+                shears = (*_pair('shear', shear[:2]), *_pair('shear', shear[2:]))
+            else:
+                raise TypeError('shear must be of length 2 or 4.')
+        self._numbers = (*_degrees(degrees), *moves, *(scale or (1, 1)), *shears, _inter('resample', resample),
+                         *_fill(fill_value))
+
+
+class Perspective(_Numbers):
+    """Takes four points to four others."""
+
+    def __init__(self, start_points, end_points, interpolation=Inter.BILINEAR):
+        points = []
+        for name, value in (('start_points', start_points), ('end_points', end_points)):
+            _check.kind(name, value, list, tuple)
+            if len(value) != 4 or any(len(_check.kind(f'{name}[{i}]', p, list, tuple)) != 2 for i, p in enumerate(value)):
+                raise TypeError(f'{name} should be a list or tuple of four points (x, y).')
+            points += [_check.integer(name, v, -_check.INT32_MAX - 1) for p in value for v in p]
+        self._numbers = (*points, _inter('interpolation', interpolation))
+
+
+class RandomPerspective(_Numbers):
+    def __init__(self, distortion_scale=0.5, prob=0.5, interpolation=Inter.BICUBIC):
+        self._numbers = (_within('distortion_scale', distortion_scale, 0, 1), _check.unit('prob', prob),
+                         _inter('interpolation', interpolation))
+
+
+# ---- colours ----
+
+def _factor(name, value):
+    _check.kind(name, value, int, float)
+    if value < 0:
+        raise ValueError(f'Input {name} is not within the required interval of [0, 16777216].')
+    return value
+
+
+class AdjustBrightness(_Numbers):
+    def __init__(self, brightness_factor):
+        self.brightness_factor = _factor('brightness_factor', brightness_factor)
+        self._numbers = (brightness_factor,)
+
+
+class AdjustContrast(_Numbers):
+    def __init__(self, contrast_factor):
+        self.contrast_factor = _factor('contrast_factor', contrast_factor)
+        self._numbers = (contrast_factor,)
+
+
+class AdjustSaturation(_Numbers):
+    def __init__(self, saturation_factor):
+        self.saturation_factor = _factor('saturation_factor', saturation_factor)
+        self._numbers = (saturation_factor,)
+
+
+class AdjustSharpness(_Numbers):
+    def __init__(self, sharpness_factor):
+        self.sharpness_factor = _factor('sharpness_factor', sharpness_factor)
+        self._numbers = (sharpness_factor,)
+
+
+class AdjustHue(_Numbers):
+    def __init__(self, hue_factor):
+        self.hue_factor = _within('hue_factor', hue_factor, -0.5, 0.5)
+        self._numbers = (hue_factor,)
+
+
+class AdjustGamma(_Numbers):
+    def __init__(self, gamma, gain=1):
+        self.gamma, self.gain = _factor('gamma', gamma), _check.number('gain', gain)
+        self._numbers = (gamma, gain)
+
+
+class Invert(TensorOperation):
+    pass
+
+
+class Equalize(TensorOperation):
+    pass
+
+
+def _cutoff(cutoff, ignore):
+    _check.kind('cutoff', cutoff, int, float)
+    if not 0 <= cutoff < 50:
+        raise ValueError('Input cutoff is not within the required interval of [0, 50).')
+    ignore = [] if ignore is None else [ignore] if isinstance(ignore, int) else list(_check.kind('ignore', ignore, list, tuple))
+    return (cutoff, *(_check.integer('ignore', v, 0, 255) for v in ignore))
+
+
+class AutoContrast(_Numbers):
+    def __init__(self, cutoff=0.0, ignore=None):
+        self._numbers = _cutoff(cutoff, ignore)
+
+
+class RandomAutoContrast(_Numbers):
+    def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
+        self._numbers = (_check.unit('prob', prob), *_cutoff(cutoff, ignore))
+
+
+def _range(name, value, low, high):
+    """One number or (min, max) of integers."""
+    _check.kind(name, value, int, list, tuple)
+    pair = (value, value) if isinstance(value, int) else value
+    for i, v in enumerate(pair):
+        _check.kind(f'{name}[{i}]', v, int)
+    return _pair(name, pair, low, high)
+
+
+class Solarize(_Numbers):
+    def __init__(self, threshold):
+        if isinstance(threshold, float):
+            _within('threshold', threshold, 0, 255)
+            self._numbers = (threshold, threshold)
+        else:
+            self._numbers = _range('threshold', threshold, 0, 255)
+
+
+class RandomSolarize(_Numbers):
+    def __init__(self, threshold=(0, 255)):
+        _check.kind('threshold', threshold, list, tuple)
+        self._numbers = _range('threshold', threshold, 0, 255)
+
+
+class Posterize(_Numbers):
+    def __init__(self, bits):
+        self._numbers = (_check.integer('bits', bits, 0, 8),)
+
+
+class RandomPosterize(_Numbers):
+    def __init__(self, bits=(8, 8)):
+        self._numbers = _range('bits', bits, 1, 8)
+
+
+class RandomInvert(_Numbers):
+    def __init__(self, prob=0.5):
+        self._numbers = (_check.unit('prob', prob),)
+
+
+class RandomEqualize(RandomInvert):
+    pass
+
+
+class RandomColor(_Numbers):
+    def __init__(self, degrees=(0.1, 1.9)):
+        self._numbers = _pair('degrees', degrees, 0)
+
+
+class RandomSharpness(RandomColor):
+    pass
+
+
+class RandomAdjustSharpness(_Numbers):
+    def __init__(self, degree, prob=0.5):
+        self._numbers = (_factor('degree', degree), _check.unit('prob', prob))
+
+
+class RandomLighting(_Numbers):
+    def __init__(self, alpha=0.05):
+        self._numbers = (_factor('alpha', alpha),)
+
+
+class RandomColorAdjust(_Numbers):
+    """Brightness, contrast, saturation and hue at random, in random order. A number v stands for (max(0, 1 - v), 1 + v),
+    for the hue (-v, v)."""
+
+    def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
+        numbers_ = ()
+        for name, value in (('brightness', brightness), ('contrast', contrast), ('saturation', saturation)):
+            _check.kind(name, value, int, float, list, tuple)
+            if isinstance(value, numbers.Number):
+                _factor(name, value)
+                value = (max(0, 1 - value), 1 + value)
+            numbers_ += _pair(name, value, 0)
+        _check.kind('hue', hue, int, float, list, tuple)
+        if isinstance(hue, numbers.Number):
+            _within('hue', hue, 0, 0.5)
+            hue = (-hue, hue)
+        self._numbers = (*numbers_, *_pair('hue', hue, -0.5, 0.5))
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+
+
+class Grayscale(TensorOperation):
+    def __init__(self, num_output_channels=1):
+        if num_output_channels not in (1, 3):
+            raise ValueError('Number of channels of the output grayscale image should be either 1 or 3. Got '
+                             f'{num_output_channels}.')
+        self.num_output_channels = num_output_channels
+
+    def _args(self):
+        return self.num_output_channels, 1.0
+
+
+class RandomGrayscale(TensorOperation):
+    def __init__(self, prob=0.1):
+        self.prob = _check.unit('prob', prob)
+
+    def _make(self):
+        return _c.ds_transform('Grayscale', 0, self.prob)
+
+
+class GaussianBlur(_Numbers):
+    def __init__(self, kernel_size, sigma=None):
+        size = self._two('kernel_size', kernel_size, int)
+        for v in size:
+            if v < 1 or v % 2 == 0:
+                raise ValueError(f'Input kernel_size is not an odd value or not within the required interval, got {v}.')
+        width = (0, 0) if sigma is None else self._two('sigma', sigma, int, float)
+        if min(width) < 0:
+            raise ValueError('Input sigma is not within the required interval of [0, 16777216].')
+        self._numbers = (*size, *width)
+
+    @staticmethod
+    def _two(name, value, *kinds):
+        _check.kind(name, value, *kinds, list, tuple)
+        if isinstance(value, numbers.Number):
+            return value, value
+        if len(value) != 2:
+            raise TypeError(f'{name} should be a single number or a list/tuple of length 2.')
+        return tuple(_check.kind(name, v, *kinds) for v in value)
+
+
+class RandomErasing(_Numbers):
+    """A random window of <C, H, W> becomes `value`: a number, one per channel, or 'random' noise."""
+
+    def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, max_attempts=10):
+        _pair('scale', scale, 0, 1)
+        _pair('ratio', ratio, 0)
+        if ratio[0] <= 0:
+            raise ValueError('Input ratio[0] must be greater than 0.')
+        _check.kind('inplace', inplace, bool)
+        _check.kind('value', value, int, str, list, tuple)
+        if isinstance(value, str):
+            if value != 'random':
+                raise ValueError("The value for erasing should be either a single value, or a string 'random', or a "
+                                 'sequence of 3 elements for RGB respectively.')
+            values = ()
+        else:
+            values = tuple(_within('value', v, 0, 255) for v in ((value,) if isinstance(value, int) else value))
+            if len(values) not in (1, 3):
+                raise ValueError('The value for erasing should be either a single value, or a string \'random\', or a '
+                                 'sequence of 3 elements for RGB respectively.')
+        self._numbers = (_check.unit('prob', prob), *scale, *ratio, _check.integer('max_attempts', max_attempts, 1), *values)
+
+
+class CutOut(_Numbers):
+    def __init__(self, length, num_patches=1, is_hwc=True):
+        self._numbers = (_check.integer('length', length, 1), _check.integer('num_patches', num_patches, 1),
+                         int(_check.kind('is_hwc', is_hwc, bool)))
+
+
+class Erase(_Numbers):
+    def __init__(self, top, left, height, width, value=0, inplace=False):
+        _check.kind('inplace', inplace, bool)
+        _check.kind('value', value, int, float, list, tuple)
+        values = (value,) * 3 if isinstance(value, numbers.Number) else tuple(value)
+        for v in values:
+            _within('value', v, 0, 255)
+        self._numbers = (_check.integer('top', top), _check.integer('left', left), _check.integer('height', height, 1),
+                         _check.integer('width', width, 1), *values)
+
+
+class NormalizePad(PyTensorOperation):
+    """Normalize, with a fourth channel of zeros."""
+
+    def __init__(self, mean, std, dtype='float32', is_hwc=True):
+        from .vision import Normalize
+        if dtype not in ('float32', 'float16'):
+            raise ValueError("dtype can only be 'float32' or 'float16'.")
+        self._normalize, self.dtype, self.is_hwc = Normalize(mean, std, is_hwc), dtype, is_hwc
+
+    def __call__(self, img):
+        y = self._normalize(img).astype(self.dtype)
+        return np.concatenate([y, np.zeros_like(y[..., :1] if self.is_hwc else y[:1])], -1 if self.is_hwc else 0)
+
+
+class LinearTransformation(PyTensorOperation):
+    """The image as a vector, minus a mean, times a square matrix."""
+
+    def __init__(self, transformation_matrix, mean_vector):
+        for name, value in (('transformation_matrix', transformation_matrix), ('mean_vector', mean_vector)):
+            _check.kind(name, value, np.ndarray)
+        n = len(transformation_matrix)
+        if transformation_matrix.shape != (n, n):
+            raise ValueError('transformation_matrix should be a square matrix.')
+        if mean_vector.shape != (n,):
+            raise ValueError('mean_vector length should match either one dimension of the square transformation_matrix.')
+        self.transformation_matrix, self.mean_vector = transformation_matrix, mean_vector
+
+    def __call__(self, img):
+        if img.size != len(self.mean_vector):
+            raise ValueError(f'The image has {img.size} values, the matrix is for {len(self.mean_vector)}.')
+        return ((img.reshape(1, -1) - self.mean_vector) @ self.transformation_matrix).reshape(img.shape)
+
+
+# ---- files ----
+
+def get_image_size(image):
+    """[height, width] of an array or an image of PIL."""
+    if is_pil(image):
+        return [image.size[1], image.size[0]]
+    if isinstance(image, np.ndarray) and image.ndim in (2, 3):
+        return list(image.shape[:2])
+    raise TypeError(f'The input image must be an array of 2 or 3 dimensions or an image of PIL, but got {type(image)}.')
+
+
+def get_image_num_channels(image):
+    if is_pil(image):
+        return len(image.getbands())
+    if isinstance(image, np.ndarray) and image.ndim >= 2:
+        return 1 if image.ndim == 2 else image.shape[-1]
+    raise TypeError(f'The input image must be an array of 2 or more dimensions or an image of PIL, but got {type(image)}.')
+
+
+def read_file(filename):
+    """The bytes of a file as a uint8 array."""
+    _check.kind('filename', filename, str)
+    try:
+        return np.fromfile(filename, np.uint8)
+    except OSError as e:
+        raise RuntimeError(f'Invalid file path, {filename} does not exist or cannot be read.') from e
+
+
+def read_image(filename, mode=0):
+    """An image file as <H, W, C>; mode: ImageReadMode."""
+    if int(mode) not in (0, 1, 2):
+        raise TypeError(f'Input mode should be an ImageReadMode, but got {mode}.')
+    rgb = Decode()(read_file(filename))
+    if int(mode) == 1:
+        return Grayscale(1)(rgb)[:, :, None]
+    return rgb
+
+
+def write_file(filename, data):
+    _check.kind('filename', filename, str)
+    data = np.asarray(data)
+    if data.ndim != 1 or data.dtype != np.uint8:
+        raise RuntimeError(f'write_file: the data must be uint8 of one dimension, but got {data.dtype}, {data.ndim}.')
+    try:
+        data.tofile(filename)
+    except OSError as e:
+        raise RuntimeError(f'The file {filename} cannot be written.') from e
+
+
+def _write(name, filename, image, quality):
+    import os
+    _check.kind('filename', filename, str)
+    image = np.asarray(image.asnumpy() if hasattr(image, 'asnumpy') else image)
+    _c.ds_write_image(os.fsencode(filename), name, image, quality)
+
+
+def write_jpeg(filename, image, quality=75):
+    _write('jpeg', filename, image, _check.integer('quality', quality, 1, 100))
+
+
+def write_png(filename, image, compression_level=6):
+    _write('png', filename, image, _check.integer('compression_level', compression_level, 0, 9))

@@ -1,0 +1,180 @@
+"""Decoding, resizing, warping and colours: against Pillow where it defines the answer, else by what must hold."""
+import io
+
+import numpy as np
+import pytest
+
+import mindspore.dataset.vision as V
+
+Image = pytest.importorskip('PIL.Image')
+
+
+def photo(h=60, w=80, seed=0):
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[0:h, 0:w]
+    planes = [128 + 80 * np.sin(x / 17 + k) + 40 * np.cos(y / 13 - k) + 5 * rng.standard_normal((h, w)) for k in range(3)]
+    return np.clip(np.stack(planes, -1), 0, 255).astype(np.uint8)
+
+
+def encode(image, fmt, **options):
+    b = io.BytesIO()
+    Image.fromarray(image).save(b, fmt, **options) if isinstance(image, np.ndarray) else image.save(b, fmt, **options)
+    return np.frombuffer(b.getvalue(), np.uint8)
+
+
+@pytest.mark.parametrize('fmt,options', [('PNG', {}), ('BMP', {}), ('WEBP', {'lossless': True})])
+def test_lossless_formats(fmt, options):
+    a = photo()
+    assert (V.Decode()(encode(a, fmt, **options)) == a).all()
+
+
+@pytest.mark.parametrize('options', [{}, {'subsampling': 0}, {'progressive': True}])
+def test_jpeg_is_what_pillow_decodes(options):
+    data = encode(photo(), 'JPEG', **options)
+    want = np.array(Image.open(io.BytesIO(data.tobytes())))
+    assert abs(V.Decode()(data).astype(int) - want).max() <= 2
+
+
+def test_colour_spaces_become_rgb():
+    grey, a = photo()[:, :, 0], photo()
+    for fmt in ('JPEG', 'PNG', 'BMP'):
+        y = V.Decode()(encode(grey, fmt))
+        assert y.shape == (60, 80, 3) and (y[..., 0] == y[..., 2]).all()
+    palette = Image.fromarray(a).quantize(16)
+    for fmt in ('PNG', 'BMP'):
+        assert (V.Decode()(encode(palette, fmt)) == np.array(palette.convert('RGB'))).all()
+    assert V.Decode()(encode(Image.fromarray(a).convert('CMYK'), 'JPEG')).shape == (60, 80, 3)
+    rgba = Image.fromarray(a).convert('RGBA')
+    assert (V.Decode()(encode(rgba, 'PNG')) == a).all()
+    wide = Image.fromarray(grey.astype(np.uint16) * 257)
+    assert (V.Decode()(encode(wide, 'PNG'))[..., 0] == grey).all()
+
+
+@pytest.mark.parametrize('fmt', ['JPEG', 'PNG', 'BMP', 'WEBP'])
+def test_damaged_images_are_errors(fmt):
+    data = encode(photo(), fmt)
+    for n in (1, 4, 20, 60, len(data) // 2):
+        with pytest.raises(RuntimeError, match='Decode'):
+            V.Decode()(data[:n].copy())
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        bad = data.copy()
+        bad[rng.integers(0, len(bad), 8)] = rng.integers(0, 256, 8)
+        try:
+            V.Decode()(bad)
+        except RuntimeError as e:
+            assert 'Decode' in str(e)
+
+
+def test_bytes_that_are_no_image():
+    with pytest.raises(RuntimeError, match='not an image'):
+        V.Decode()(np.arange(200, dtype=np.uint8))
+    with pytest.raises(TypeError):
+        V.Decode()(photo())
+
+
+def test_write_and_read(tmp_path):
+    a = photo()
+    V.write_png(str(tmp_path / 'a.png'), a)
+    assert (V.read_image(str(tmp_path / 'a.png')) == a).all()
+    V.write_jpeg(str(tmp_path / 'a.jpg'), a, 95)
+    assert abs(V.read_image(str(tmp_path / 'a.jpg')).astype(int) - a).mean() < 4
+    with pytest.raises(RuntimeError):
+        V.write_png(str(tmp_path / 'none' / 'a.png'), a)
+    with pytest.raises(RuntimeError, match='uint8'):
+        V.write_png(str(tmp_path / 'b.png'), a.astype(np.float32))
+
+
+@pytest.mark.parametrize('inter', list(V.Inter))
+@pytest.mark.parametrize('size', [(30, 41), (90, 100), 33])
+def test_resize_keeps_a_linear_ramp(inter, size):
+    ramp = np.repeat(np.linspace(0, 250, 80).astype(np.uint8)[None, :, None], 60, 0).repeat(3, 2)
+    y = V.Resize(size, inter)(ramp)
+    assert (np.diff(y[:, 4:-4, 0].astype(int), axis=1) >= 0).all()
+    assert abs(y.mean() - ramp.mean()) < 5
+    flat = V.Resize(size, inter)(np.full((60, 80, 3), 77, np.uint8))
+    assert (flat == 77).all()
+
+
+@pytest.mark.parametrize('inter,ours', [(3, V.Inter.PILCUBIC), (1, V.Inter.ANTIALIAS)])
+def test_resize_as_pillow(inter, ours):
+    a = photo()
+    for size in ((20, 30), (100, 90)):
+        want = np.array(Image.fromarray(a).resize(size[::-1], inter))
+        assert abs(V.Resize(size, ours)(a).astype(int) - want).max() <= 1
+
+
+def test_resize_of_floats_and_one_channel():
+    x = photo().astype(np.float32)
+    assert V.Resize((30, 40))(x).dtype == np.float32
+    assert V.Resize((30, 40))(x[:, :, 0]).shape == (30, 40)
+    assert V.Resize((30, 40), V.Inter.AREA)(x)[0, 0, 0] == pytest.approx(x[:2, :2, 0].mean(), rel=1e-5)
+
+
+def test_colours_as_pillow():
+    from PIL import ImageEnhance, ImageOps
+    a = photo()
+    im = Image.fromarray(a)
+    for ours, theirs in ((V.AdjustBrightness(1.4), ImageEnhance.Brightness(im).enhance(1.4)),
+                         (V.AdjustContrast(0.6), ImageEnhance.Contrast(im).enhance(0.6)),
+                         (V.AdjustSaturation(1.7), ImageEnhance.Color(im).enhance(1.7)),
+                         (V.AdjustSharpness(1.9), ImageEnhance.Sharpness(im).enhance(1.9)),
+                         (V.Equalize(), ImageOps.equalize(im)), (V.Invert(), ImageOps.invert(im)),
+                         (V.AutoContrast(5.0), ImageOps.autocontrast(im, 5)), (V.Posterize(3), ImageOps.posterize(im, 3)),
+                         (V.Solarize((100, 255)), ImageOps.solarize(im, 100))):
+        assert abs(ours(a).astype(int) - np.array(theirs)).max() <= 2, type(ours)
+
+
+def test_hue_turns_and_returns():
+    red = np.zeros((2, 2, 3), np.uint8)
+    red[..., 0] = 200
+    assert (V.AdjustHue(1 / 3)(red)[0, 0] == [0, 200, 0]).all()
+    assert abs(V.AdjustHue(0.0)(photo()).astype(int) - photo()).max() <= 1
+
+
+def test_rotations():
+    a = photo(41, 41)
+    assert (V.Rotate(90)(a) == np.rot90(a)).all()
+    assert V.Rotate(90, expand=True)(photo(20, 40)).shape == (40, 20, 3)
+    assert (V.Affine(0, [0, 0], 1.0, 0)(a) == a).all()
+    moved = V.RandomAffine(0, translate=(0.5, 0.5, 0, 0), fill_value=9)(photo(40, 40))
+    assert (moved[:, :20] == 9).all() and (moved[:, 20:] == photo(40, 40)[:, :20]).all()
+    corners = [[0, 0], [40, 0], [40, 40], [0, 40]]
+    assert (V.Perspective(corners, corners)(a) == a).all()
+    with pytest.raises(RuntimeError, match='line'):
+        V.Perspective(corners, [[0, 0]] * 4)(a)
+
+
+def test_erasing():
+    x = np.ones((3, 32, 32), np.float32)
+    y = V.RandomErasing(1.0, value=7)(x)
+    assert (x == 1).all() and (y == 7).any()
+    noise = V.RandomErasing(1.0, value='random')(x)
+    assert len(np.unique(noise)) > 20
+    assert (V.CutOut(8, 2)(photo()) == 0).all(-1).any()
+
+
+@pytest.mark.parametrize('op', [V.RandAugment(), V.AutoAugment(), V.AutoAugment(V.AutoAugmentPolicy.CIFAR10),
+                                V.AutoAugment(V.AutoAugmentPolicy.SVHN), V.TrivialAugmentWide(),
+                                V.UniformAugment([V.Invert(), V.Equalize(), V.RandomColor()]),
+                                V.RandomSelectSubpolicy([[(V.Invert(), 0.5), (V.Equalize(), 1)], [(V.AutoContrast(), 1)]]),
+                                V.RandomColorAdjust(0.4, 0.4, 0.4, 0.1), V.RandomPerspective(prob=1.0), V.RandomLighting(),
+                                V.GaussianBlur(5), V.RandomRotation(20), V.RandomGrayscale(0.5)],
+                         ids=lambda op: type(op).__name__)
+def test_policies_give_images(op):
+    for _ in range(5):
+        y = op(photo())
+        assert y.shape == (60, 80, 3) and y.dtype == np.uint8
+    assert isinstance(op(Image.fromarray(photo())), Image.Image)
+
+
+def test_wrong_arguments():
+    for make in (lambda: V.AdjustHue(2), lambda: V.RandomRotation(-1), lambda: V.GaussianBlur(4), lambda: V.Posterize(9),
+                 lambda: V.RandomErasing(scale=(0.5, 0.1)), lambda: V.RandomResizedCrop(0), lambda: V.RandAugment(2, 40)):
+        with pytest.raises(ValueError):
+            make()
+    for make in (lambda: V.RandomColorAdjust('a'), lambda: V.Decode(1), lambda: V.AutoAugment('imagenet')):
+        with pytest.raises(TypeError):
+            make()
+    with pytest.raises(RuntimeError, match='AdjustContrast'):
+        V.AdjustContrast(1.5)(np.zeros((4, 4), np.uint8))
