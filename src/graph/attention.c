@@ -16,7 +16,7 @@
 typedef struct Match {
     int32_t q, k, v; /* values of the old graph */
     bool turn_q, turn_k, turn_v;
-    int32_t mask, g;
+    int32_t mask, keep, g;
     double scale, fill;
     bool mask_is_bool;
     int32_t o;          /* the result */
@@ -134,7 +134,8 @@ static const MsNode *find_scores(const Find *f, const MsNode *softmax, Match *m)
 
 /* What reads the probabilities. */
 typedef struct Readers {
-    const MsNode *pv, *dv, *mul, *weighted; /* weighted: p times the row sums of mul */
+    const MsNode *pv, *dv, *mul, *weighted,
+        *drop; /* weighted: p times the row sums of mul; drop: p times keep */
 } Readers;
 
 /* Sorts the users of p; `as` = p or its cast, which the products read. */
@@ -150,9 +151,10 @@ static bool sort_users(const Find *f, int32_t p, Readers *r, bool casts)
             r->dv = n;
         } else if (is(n, "mul")) {
             const MsNode *other = ms__def(f->g, n->in[n->in[0] == p]);
-            const MsNode **to = is(other, "sum") ? &r->weighted : &r->mul;
+            const MsNode **to = is(other, "sum") ? &r->weighted : is(other, "rng_keep") ? &r->drop : &r->mul;
             if (*to) return false;
             *to = n;
+            if (to == &r->drop && (f->is_out[n->out] || !sort_users(f, n->out, r, true))) return false;
         } else {
             return false;
         }
@@ -165,6 +167,8 @@ static bool find_values(const Find *f, const Readers *r, Match *m)
 {
     if (!r->pv) return false;
     m->o = r->pv->out;
+    if (r->drop) m->keep = r->drop->in[is(ms__def(f->g, r->drop->in[1]), "rng_keep")];
+    if (r->drop && before_cast(f, r->pv->in[0]) != r->drop->out) return false;
     m->v = r->pv->in[1], m->turn_v = r->pv->attr[1].i;
     if (!r->dv) return true;
     int side = m->turn_v; /* matmul(p, g) turned at p, or matmul(g, p) turned at g */
@@ -175,11 +179,23 @@ static bool find_values(const Find *f, const Readers *r, Match *m)
     return same_shape(f, m->g, m->o);
 }
 
-/* The derivative of the softmax: dp = g v^T, mul = dp p, mul - p sum(mul). Sets g; the value of the difference, or -1.
+/* What dropout's derivative multiplies by keep, else v. */
+static int32_t before_keep(const Find *f, int32_t v, const Match *m)
+{
+    const MsNode *n = m->keep < 0 ? NULL : ms__def(f->g, v);
+    if (!is(n, "mul") || n_users(f, v) != 1) return v;
+    for (int i = 0; i < 2; i++)
+        if (n->in[i] == m->keep) return before_cast(f, n->in[!i]);
+    return v;
+}
+
+/* The derivative of the softmax: dp = g v^T (times keep), mul = dp p, mul - p sum(mul). Sets g; the value of the difference, or -1.
  */
 static int32_t find_softmax_grad(const Find *f, const Readers *r, int32_t p, Match *m)
 {
-    int32_t dp = r->mul->in[r->mul->in[0] == p], product = before_cast(f, dp);
+    if (r->mul->in[0] != p && r->mul->in[1] != p) return -1;
+    int32_t dp = r->mul->in[r->mul->in[0] == p], kept = before_cast(f, dp), product = before_keep(f, kept, m);
+    if (m->keep >= 0 && product == kept) return -1;
     const MsNode *n = ms__def(f->g, product), *sum = ms__def(f->g, r->weighted->in[r->weighted->in[0] == p]);
     if (!is(n, "matmul") || n->attr[0].i || n->attr[1].i == m->turn_v || n->in[1] != m->v) return -1;
     if (n_users(f, product) != 1 || n_users(f, dp) != 1 || (m->g >= 0 && m->g != n->in[0])) return -1;
@@ -247,7 +263,8 @@ static bool fits(const Find *f, const MsNode *scores, const Match *m)
                  *s = &f->g->val[scores->out];
     if (q->ndim != s->ndim || k->ndim != s->ndim || v->ndim != s->ndim) return false;
     if (q->dtype != k->dtype || q->dtype != v->dtype || !ms_dtype_is_float(q->dtype)) return false;
-    if (f->g->val[m->o].dtype != q->dtype) return false;
+    if (f->g->val[m->o].dtype != q->dtype || (m->keep >= 0 && f->g->val[m->keep].dtype != q->dtype))
+        return false;
     for (int d = 0; d < s->ndim - 2; d++)
         if (q->shape[d] != s->shape[d] || k->shape[d] != s->shape[d] || v->shape[d] != s->shape[d])
             return false;
@@ -256,7 +273,7 @@ static bool fits(const Find *f, const MsNode *scores, const Match *m)
 
 static bool find_match(const Find *f, const MsNode *softmax, Match *m)
 {
-    *m = (Match){.mask = -1, .g = -1, .scale = 1, .dq = -1, .dk = -1, .dv = -1, .new_grad = -1};
+    *m = (Match){.mask = -1, .keep = -1, .g = -1, .scale = 1, .dq = -1, .dk = -1, .dv = -1, .new_grad = -1};
     int32_t p = softmax->out;
     Readers r = {0};
     if (f->is_out[p] || !last_axis(softmax->attr[0].i, &f->g->val[p])) return false;
@@ -356,7 +373,7 @@ static int32_t add(MsRebuild *r, const Match *m, bool grad)
     *at++ = operand(r, m->k, m->turn_k);
     *at++ = operand(r, m->v, m->turn_v);
     *at++ = m->mask < 0 ? -1 : r->map[m->mask];
-    *at++ = -1;
+    *at++ = m->keep < 0 ? -1 : r->map[m->keep];
     int n_in = (int)(at - in), n_out = 0;
     for (int i = 0; i < n_in; i++) {
         types[i].dtype = MS_DTYPE_NONE;

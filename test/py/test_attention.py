@@ -90,3 +90,23 @@ def test_heads_of_one_projection_train():
             np.testing.assert_allclose(got.asnumpy(), value.asnumpy(), rtol=1e-5)
             for a, b in zip(got_grads, grads):
                 np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_of_the_probabilities():
+    """The same generator state gives the same step in PyNative and in graphs of both levels."""
+    r = np.random.RandomState(0)
+    q, k, v = (ms.Tensor(r.randn(2, 3, 20, 8).astype(np.float32)) for _ in range(3))
+
+    def loss(a, b, c):
+        p = ops.softmax(ops.matmul(a, b.swapaxes(-1, -2)) * 0.4, -1)
+        return (ops.matmul(ops.dropout(p, 0.3), c) * v).sum()
+    grad = ms.value_and_grad(loss, (0, 1, 2))
+    results = []
+    for f in (grad, ms.jit(grad, jit_level='O0'), ms.jit(grad, jit_level='O1')):
+        for _ in range(2):
+            ms.set_seed(5)
+            value, grads = f(q, k, v)
+            results.append([value.asnumpy(), *(g.asnumpy() for g in grads)])
+    for other in results[1:]:
+        for a, b in zip(other, results[0]):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
