@@ -191,6 +191,50 @@ static inline void quads_double(int64_t n, const double *x, int64_t down, int64_
     quad_double(n, 2, x, down, 1, flat, 2, width, y, index);
 }
 
+/* Outputs of a line whose windows lie inside of the input along the width: [*lo, *hi). */
+static inline void whole_columns(const MsPool *p, int64_t *lo, int64_t *hi)
+{
+    int64_t step = p->stride[2], last = p->x[2] - 1 - p->dilation[2] * (p->kernel[2] - 1) + p->low[2];
+    *lo = (p->low[2] + step - 1) / step;
+    *hi = last < 0 ? 0 : last / step + 1;
+    if (*hi > p->y[2]) *hi = p->y[2];
+}
+
+/* n neighbouring outputs of a line, whose windows are equal but for their place: a run like one of channels. */
+#define RUNS(T)                                                                                              \
+    static void max_run_##T(const MsPool *p, const Window *k, int64_t n, const T *x, T *y, int64_t cy,       \
+                            int64_t *index, int64_t ci)                                                      \
+    {                                                                                                        \
+        int64_t cx = p->stride[2] * p->sx[4];                                                                \
+        if (cx == 1 && cy == 1 && ci == 1)                                                                   \
+            max_at_##T(p, k, n, x, 1, y, 1, index, 1);                                                       \
+        else if (cx == 2 && cy == 1 && ci == 1)                                                              \
+            max_at_##T(p, k, n, x, 2, y, 1, index, 1);                                                       \
+        else                                                                                                 \
+            max_at_##T(p, k, n, x, cx, y, cy, index, ci);                                                    \
+        for (int64_t i = 0; i < n; i++) index[i * ci] += i * p->stride[2];                                   \
+    }                                                                                                        \
+    static void avg_run_##T(const MsPool *p, const Window *k, double count, int64_t n, const T *x, T *y,     \
+                            int64_t cy)                                                                      \
+    {                                                                                                        \
+        int64_t cx = p->stride[2] * p->sx[4];                                                                \
+        if (cx == 1 && cy == 1)                                                                              \
+            avg_at_##T(p, k, count, n, x, 1, y, 1);                                                          \
+        else if (cx == 2 && cy == 1)                                                                         \
+            avg_at_##T(p, k, count, n, x, 2, y, 1);                                                          \
+        else                                                                                                 \
+            avg_at_##T(p, k, count, n, x, cx, y, cy);                                                        \
+    }
+RUNS(float)
+RUNS(double)
+
+/* How many outputs from ow on make a run. */
+static inline int64_t run_length(int64_t ow, int64_t lo, int64_t hi)
+{
+    if (ow < lo || ow >= hi) return 1;
+    return hi - ow < MS_POOL_BLOCK ? hi - ow : MS_POOL_BLOCK;
+}
+
 /* The two walks over outputs: lines (channels innermost, contiguous) and planes (one channel at a time). */
 #define WALKS(T)                                                                                             \
     static void max_lines_##T(void *ctx, int64_t begin, int64_t end)                                         \
@@ -223,6 +267,8 @@ static inline void quads_double(int64_t n, const double *x, int64_t down, int64_
     {                                                                                                        \
         const MsPool *p = ctx;                                                                               \
         bool quad = is_quad(p) && p->sx[4] == 1 && p->sy[4] == 1 && p->si[4] == 1;                           \
+        int64_t lo, hi;                                                                                      \
+        whole_columns(p, &lo, &hi);                                                                          \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / p->c, c = r % p->c;                                                              \
             const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
@@ -233,13 +279,14 @@ static inline void quads_double(int64_t n, const double *x, int64_t down, int64_
                                   (od * p->x[1] + 2 * oh) * p->x[2], p->x[2],                                \
                                   (T *)p->py + n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3],  \
                                   p->index + n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3]);   \
-                    for (int64_t ow = quad ? p->y[2] : 0; ow < p->y[2]; ow++) {                              \
+                    for (int64_t ow = quad ? p->y[2] : 0, run; ow < p->y[2]; ow += run) {                    \
                         Window k = window_at(p, od, oh, ow);                                                 \
                         int64_t y =                                                                          \
                             n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
                         int64_t i =                                                                          \
                             n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];     \
-                        max_at_##T(p, &k, 1, x, 0, (T *)p->py + y, 0, p->index + i, 0);                      \
+                        run = run_length(ow, lo, hi);                                                        \
+                        max_run_##T(p, &k, run, x, (T *)p->py + y, p->sy[4], p->index + i, p->si[4]);        \
                     }                                                                                        \
                 }                                                                                            \
         }                                                                                                    \
@@ -263,17 +310,20 @@ static inline void quads_double(int64_t n, const double *x, int64_t down, int64_
     static void avg_planes_##T(void *ctx, int64_t begin, int64_t end)                                        \
     {                                                                                                        \
         const MsPool *p = ctx;                                                                               \
+        int64_t lo, hi;                                                                                      \
+        whole_columns(p, &lo, &hi);                                                                          \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / p->c, c = r % p->c;                                                              \
             const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
             for (int64_t od = 0; od < p->y[0]; od++)                                                         \
                 for (int64_t oh = 0; oh < p->y[1]; oh++)                                                     \
-                    for (int64_t ow = 0; ow < p->y[2]; ow++) {                                               \
+                    for (int64_t ow = 0, run; ow < p->y[2]; ow += run) {                                     \
                         Window k = window_at(p, od, oh, ow);                                                 \
                         int64_t y =                                                                          \
                             n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
-                        avg_at_##T(p, &k, window_count(p, od, oh, ow, inside(&k)), 1, x, 0, (T *)p->py + y,  \
-                                   0);                                                                       \
+                        run = run_length(ow, lo, hi);                                                        \
+                        avg_run_##T(p, &k, window_count(p, od, oh, ow, inside(&k)), run, x, (T *)p->py + y,  \
+                                    p->sy[4]);                                                               \
                     }                                                                                        \
         }                                                                                                    \
     }
