@@ -168,7 +168,62 @@ static PyObject *handle_of(PyObject *self, PyObject *t)
     return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(t)->tp_name);
 }
 
+static PyObject *content(PyObject *self, PyObject *x)
+{
+    (void)self;
+    if (!PY_IS_TENSOR(x))
+        return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(x)->tp_name);
+    int mark = ms_scope_begin();
+    MsTensor *t = ms__concrete_unseen(PY_HANDLE(x));
+    PyObject *r = NULL;
+    if (t) {
+        size_t size = ms_dtype_size((MsDtype)t->dtype);
+        r = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)((size_t)t->numel * size));
+        char *to = r ? PyBytes_AS_STRING(r) : NULL;
+        int64_t at[MS_MAX_DIM] = {0};
+        if (r && t->contiguous) memcpy(to, t->data, (size_t)t->numel * size);
+        for (int64_t k = 0; r && !t->contiguous && k < t->numel; k++, to += size) {
+            const char *from = t->data;
+            for (int d = 0; d < t->ndim; d++) from += at[d] * t->strides[d] * (int64_t)size;
+            memcpy(to, from, size);
+            for (int d = t->ndim - 1; d >= 0 && ++at[d] == t->shape[d]; d--) at[d] = 0;
+        }
+    } else if (ms_error()->code != MS_OK) {
+        py_raise();
+    } else {
+        PyErr_SetString(PyExc_RuntimeError, "The tensor has no value yet.");
+    }
+    ms_scope_end(mark, NULL, 0);
+    return r;
+}
+
+static PyObject *reader; /* called with tensors whose content is looked at while a function is staged */
+
+static void tell_reader(MsTensor *t)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *x = reader ? py_wrap(ms_tensor_ref(t)) : NULL;
+    PyObject *r = x ? PyObject_CallFunctionObjArgs(reader, x, NULL) : NULL;
+    Py_XDECREF(x);
+    Py_XDECREF(r);
+    PyErr_Restore(type, value, trace);
+    PyGILState_Release(gil);
+}
+
+static PyObject *set_read_hook(PyObject *self, PyObject *fn)
+{
+    (void)self;
+    Py_XSETREF(reader, fn == Py_None ? NULL : Py_NewRef(fn));
+    ms__read_hook = reader ? tell_reader : NULL;
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"content", content, METH_O, "The elements of a concrete tensor as bytes."},
+    {"set_read_hook", set_read_hook, METH_O,
+     "A function that is told the tensors whose content is looked at while staging."},
     {"avals_key", avals_key, METH_O, "Dtypes and shapes of a tuple of Tensors as bytes, or None."},
     {"handle_of", handle_of, METH_O, "A number that changes when a Tensor is made to stand for other data."},
     {"cond", cond, METH_VARARGS,

@@ -268,6 +268,25 @@ static PyObject *trace_leave(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* peek(x, inputs) -> (value, x as it is now): of a staging whose inputs are these. */
+static PyObject *trace_peek(PyObject *self, PyObject *args)
+{
+    Trace *o = (Trace *)self;
+    PyObject *x, *inputs;
+    if (!PyArg_ParseTuple(args, "O!O", py_tensor_type, &x, &inputs) || closed(o)) return NULL;
+    int n = 0, mark = ms_scope_begin();
+    MsTensor **in = handles(inputs, &n), *out[2] = {NULL, NULL};
+    PyObject *r = NULL;
+    if (in && n != o->n_in)
+        PyErr_Format(PyExc_ValueError, "expected %d inputs, but got %d", o->n_in, n);
+    else if (in)
+        r = ms__stage_peek(o->trace, PY_HANDLE(x), in, &out[0], &out[1]) == MS_OK ? wrapped(2, out)
+                                                                                  : py_raise();
+    PyMem_Free(in);
+    ms_scope_end(mark, NULL, 0);
+    return r;
+}
+
 /* drop(): closes it; what was written inside is forgotten. */
 static PyObject *trace_drop(PyObject *self, PyObject *unused)
 {
@@ -292,6 +311,7 @@ static PyMethodDef trace_methods[] = {
      "grad(ys, cts): pulls cotangents back to the inputs, then the weights."},
     {"value", trace_value, METH_VARARGS,
      "value(y, axis=0): y below the transformation; jvp: (value, tangent)."},
+    {"peek", trace_peek, METH_VARARGS, "peek(x, inputs) -> (its value for these inputs, x as it is now)."},
     {"drop", trace_drop, METH_NOARGS, "Closes it; what was written inside is forgotten."},
     {"leave", trace_leave, METH_NOARGS, "Ends the recording; grad() works on what was recorded until end()."},
     {"end", trace_end, METH_VARARGS, "Closes the transformation; a staging gives its Graph for end(ys)."},
@@ -378,7 +398,22 @@ static void graph_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* split(n) -> two graphs: one for the last n results, one for the others. */
+static PyObject *graph_split(PyObject *self, PyObject *n)
+{
+    long count = PyLong_AsLong(n);
+    MsGraph *g = ((Graph *)self)->g, *a = NULL, *b = NULL;
+    if (PyErr_Occurred()) return NULL;
+    if (count < 0 || count > g->n_result)
+        return PyErr_Format(PyExc_ValueError, "the graph has no %ld results", count);
+    if (ms__graph_split(g, (int)count, &a, &b) != MS_OK) return py_raise();
+    PyObject *first = graph_object(a), *rest = graph_object(b);
+    return first && rest ? Py_BuildValue("NN", first, rest) : NULL;
+}
+
 static PyMethodDef graph_methods[] = {
+    {"split", graph_split, METH_O,
+     "split(n) -> (graph of the last n results and what the other needs, graph of the rest)."},
     {"call", graph_call, METH_O, "call(inputs) -> tuple of outputs."},
     {"optimize", graph_optimize, METH_VARARGS, "optimize(level=1): runs the passes in place."},
     {NULL, NULL, 0, NULL},

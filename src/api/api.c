@@ -20,6 +20,10 @@ MsInts ms__arg_ints(const MsArg *a, int64_t *buf)
         return (MsInts){-2, NULL};
     }
     for (int k = 0; k < n; k++) {
+        if (item[k].kind == MS_ARG_TENSOR) {
+            if (ms_tensor_item_int(item[k].t, &buf[k]) != MS_OK) return (MsInts){-2, NULL};
+            continue;
+        }
         if (item[k].kind != MS_ARG_INT && item[k].kind != MS_ARG_BOOL) {
             MS_FAIL(MS_ERROR_TYPE, "Expected an int or a list of int.");
             return (MsInts){-2, NULL};

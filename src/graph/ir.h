@@ -35,7 +35,7 @@ struct MsGraph {
     void (*plan_free)(MsPlan *);
     struct MsGraph *vjp, *bwd; /* cached forward and backward halves, see trace/control.c */
     int8_t has_host; /* a node here or inside calls the host language: 0 = not looked yet, 1 = no, 2 = yes */
-    struct MsArena *arena;     /* node attrs and input lists live here */
+    struct MsArena *arena; /* node attrs and input lists live here */
 };
 
 MsGraph *ms__graph_new(void);
@@ -47,6 +47,10 @@ int32_t ms__graph_input(MsGraph *g, const MsAval *a);
 int32_t ms__graph_add(MsGraph *g, const MsOp *op, const MsAttr *attr, int n_in, const int32_t *in, int n_out,
                       const MsAval *out);
 MsStatus ms__graph_set_out(MsGraph *g, int n_out, const int32_t *out);
+/* Cuts g in two: `first` has g's inputs and computes the last n results of g, then what `rest` needs of its values;
+ * `rest` (may be NULL: then first gives the n results alone) takes g's arguments and those values, and gives the
+ * other results and the writes. Effects are all in rest. */
+MS_API_EXPORT MsStatus ms__graph_split(const MsGraph *g, int n, MsGraph **first, MsGraph **rest);
 /* Checks every invariant above, operand counts, and that infer gives the recorded types. */
 MsStatus ms__graph_verify(const MsGraph *g);
 /* Applies g's nodes through ms_bind: out[0..n_out). in[] are all n_in inputs. */

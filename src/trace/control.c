@@ -190,7 +190,7 @@ MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTens
     }
     /* scan and vjp_call need no value to decide, but unrolling them into a staged graph would be no gain */
     for (int i = 0; i < n_in; i++)
-        if (in[i] && !ms__concrete(in[i])) {
+        if (in[i] && !ms__concrete_unseen(in[i])) {
             *done = false;
             return ms__failed() ? ms_error()->code : MS_OK;
         }

@@ -174,7 +174,8 @@ static MsStatus copy_nodes(const MsGraph *from, Renumber *r)
     return MS_OK;
 }
 
-static MsStatus finish(MsTrace *t, int n_out, MsTensor *const *y, MsGraph *g, int32_t *out)
+/* writes: what was written inside becomes further outputs. */
+static MsStatus finish(MsTrace *t, int n_out, MsTensor *const *y, bool writes, MsGraph *g, int32_t *out)
 {
     int n = 0;
     for (int j = 0; j < n_out; j++) {
@@ -188,7 +189,7 @@ static MsStatus finish(MsTrace *t, int n_out, MsTensor *const *y, MsGraph *g, in
     int n_written = 0;
     for (int k = 0; k < t->n_env; k++) {
         MsEnvEntry *e = &t->env[k];
-        if (!e->written) continue;
+        if (!e->written || !writes) continue;
         bool alone = atomic_load(&e->root->ref) == 1 && (!e->storage || atomic_load(&e->storage->ref) == 1);
         if (alone) continue; /* made inside, seen by nobody outside */
         e->root->literal = false;
@@ -224,11 +225,72 @@ MsGraph *ms_stage_end(MsTrace *t, int n_out, MsTensor *const *y)
     int mark = ms_scope_begin();
     MsGraph *g = ms__graph_new();
     int32_t *out = ms__malloc((size_t)(n_out + t->n_env + 1) * sizeof *out);
-    MsStatus st = g && out ? finish(t, n_out, y, g, out) : MS_ERROR_MEMORY;
+    MsStatus st = g && out ? finish(t, n_out, y, true, g, out) : MS_ERROR_MEMORY;
     free(out);
     ms__trace_close(t);
     ms_scope_end(mark, NULL, 0);
     if (st == MS_OK) return g;
     ms_graph_unref(g);
     return NULL;
+}
+
+/* ---- values in the middle ---- */
+
+/* What x is in t, below the derivatives that were opened inside; NULL where anything else is between. */
+static MsTensor *down(MsTrace *t, MsTensor *x)
+{
+    MsTrace *s = ms__trace_top();
+    for (; s && s != t; s = s->below) {
+        x = ms__lift(s, x);
+        if (!x || (!s->interp->follows && (x->trace == s || s->interp->binds_all))) return NULL;
+        if (x->trace == s) x = x->tv.value;
+    }
+    x = s ? ms__lift(t, x) : NULL;
+    return x && x->trace == t ? x : NULL;
+}
+
+/* The first part of g, which computes x from concrete arguments, run outside of every trace. */
+static MsStatus run_part(MsTrace *t, MsGraph *g, MsTensor *const *in, MsTensor **value)
+{
+    MsTrace *saved = ms__trace_top();
+    MsTensor **arg = ms__malloc((size_t)(g->n_arg + 1) * sizeof *arg);
+    MsStatus st = arg ? MS_OK : MS_ERROR_MEMORY;
+    ms__trace_resume(t->below);
+    for (int i = 0; i < g->n_in && st == MS_OK; i++) {
+        MsTensor *x = ms__concrete(i < g->n_arg ? in[i] : g->captured[i - g->n_arg]);
+        if (!x)
+            st = ms__failed()
+                     ? ms_error()->code
+                     : MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "A tensor has no value in this transformation.");
+        else if (i < g->n_arg)
+            arg[i] = x;
+        else if (x != g->captured[i - g->n_arg]) {
+            ms_tensor_unref(g->captured[i - g->n_arg]);
+            g->captured[i - g->n_arg] = ms_tensor_ref(x);
+        }
+    }
+    ms__trace_resume(NULL);
+    if (st == MS_OK) st = ms_graph_call(g, g->n_arg, arg, value);
+    ms__trace_resume(saved);
+    free(arg);
+    return st;
+}
+
+MsStatus ms__stage_peek(MsTrace *t, MsTensor *x, MsTensor *const *in, MsTensor **value, MsTensor **handle)
+{
+    MsTensor *v = down(t, x);
+    if (!v)
+        return ms__failed() ? ms_error()->code
+                            : MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                                      "The value of a tensor is needed inside another transformation.");
+    MsAval a = ms__aval(v);
+    *handle = ms__tensor_traced(t, &a, NULL, NULL, v->tv.id);
+    MsGraph *whole = ms__graph_new(), *part = NULL;
+    int32_t out[1];
+    MsStatus st = *handle && whole ? finish(t, 1, &v, false, whole, out) : MS_ERROR_MEMORY;
+    if (st == MS_OK) st = ms__graph_split(whole, 1, &part, NULL);
+    if (st == MS_OK) st = run_part(t, part, in, value);
+    ms_graph_unref(whole);
+    ms_graph_unref(part);
+    return st;
 }

@@ -85,6 +85,10 @@ MsStatus ms__env_set(MsTrace *t, MsTensor *root, MsTensor *value);
 MsStatus ms__env_flush(MsTrace *t, MsTensor *(*lower)(MsTrace *, MsTensor *));
 /* Follows primals down to the concrete tensor; NULL without an error when a staging or batching is in the way. */
 MS_API_EXPORT MsTensor *ms__concrete(MsTensor *x);
+/* The same without telling ms__read_hook, which is called with every tensor whose content is looked at while a
+ * function is staged: the staged graph depends on it. */
+MS_API_EXPORT MsTensor *ms__concrete_unseen(MsTensor *x);
+MS_API_EXPORT extern void (*ms__read_hook)(MsTensor *x);
 /* Copies the elements of t, row-major and cast to dtype, to `to`; no operator runs. RUNTIME when t has no value. */
 MS_API_EXPORT MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to);
 
@@ -94,6 +98,10 @@ MS_API_EXPORT MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to);
 MsTensor *ms__fit(MsTensor *g, MsTensor *x);
 /* ms_stage_begin for inputs of which only shape and dtype exist. */
 MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
+/* The value of x, which depends on what t stages, for the concrete arguments in[]: the part of the graph so far that
+ * computes it is run. handle: x in t as it is now. NOT_IMPLEMENTED where another staging or a batch is between. */
+MS_API_EXPORT MsStatus ms__stage_peek(MsTrace *t, MsTensor *x, MsTensor *const *in, MsTensor **value,
+                                      MsTensor **handle);
 /* control.c: applies a control operator by running its sub-graphs through ms_bind; *done = false when a value
  * that decides is not concrete. */
 MsStatus ms__control_expand(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, MsTensor **out,

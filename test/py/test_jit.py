@@ -549,8 +549,6 @@ def test_arguments():
         ms.jit(lambda x: x, fullgraph=1)
     with pytest.raises(TypeError):
         ms.jit(3)
-    with pytest.raises(NotImplementedError):
-        ms.jit(lambda x: x, capture_mode="bytecode")
 
     @ms.jit
     def f(a, b=1):

@@ -291,12 +291,42 @@ def _number(x, dtype, line):
     return _tensor(x, dtype)
 
 
+def _part(fn, variables):
+    """The staged branch, or the exception that it raises."""
+    try:
+        return Part(fn, variables)
+    except (Unstageable, NotImplementedError, NameError, RecursionError):
+        raise
+    except Exception as e:
+        return e
+
+
+def _raising(pred, then, other, yes, no):
+    """A branch that raises: the graph does when it is taken; what follows is the other branch."""
+    if type(yes) is not Part and type(no) is not Part:
+        raise Unstageable("both branches of a statement that a tensor decides raise exceptions") from yes
+    error = yes if type(yes) is not Part else no
+
+    def fail(*_):
+        raise type(error)(*error.args)
+    effects().check(not_(pred) if error is yes else pred, fail)
+    taken = other if error is yes else then
+    return taken() if taken is not None else None
+
+
+def effects():
+    import importlib
+    return importlib.import_module("mindspore.jit.effects")
+
+
 def cond(test, then, other, names, line, tail):
     pred = truth(test, line)
     variables = Variables(names, (then, other))
     if variables.foreign:
         raise Unstageable(f"Line {line}: the global '{variables.foreign[0]}' is assigned where a tensor decides")
-    yes, no = Part(then, variables), Part(other, variables)
+    yes, no = _part(then, variables), _part(other, variables)
+    if type(yes) is not Part or type(no) is not Part:
+        return _raising(pred, then, other, yes, no)
     join = _Join(yes, no, line)
     what, merged = [], {}
 
@@ -379,13 +409,12 @@ def _line():
 
 
 def check(test, message, line):
-    from mindspore.jit import effects
     text = None if message is None else message()
     found = () if text is None else (text,)
 
     def fail(*data):
         raise AssertionError(*data)
-    effects.check(truth(test, line), fail, *found)
+    effects().check(truth(test, line), fail, *found)
 
 
 # ---- loops ----

@@ -4,9 +4,12 @@ first of a kind stages the function into a graph.
 ast     control flow of the function and of what it calls is rewritten (rewrite), then it is staged
 trace   the function is staged as it is
 
-Where a graph cannot hold what the function does, the function runs as plain Python for that kind of call, or with
-fullgraph=True raises an error that names the line. Refused: a graph up to that point and another one behind it; the
-state in between is Python's frame.
+bytecode  like ast; code without source (exec, lambdas that cannot be told apart) is staged as it runs
+
+Where the function looks at the value of a tensor, or branches in a way that a graph cannot hold, the graph so far is run
+and staging goes on with the value, which becomes a condition: later calls run the first part, compare, and run the rest,
+or take another form. With fullgraph=True that is an error that names the line. What no graph can hold at all runs as plain
+Python for that kind of call. Refused: going on in Python's frame between the parts; it would have to run on every call.
 """
 import functools
 import inspect
@@ -21,6 +24,8 @@ from . import guard, runtime, source, tree
 from .runtime import Unstageable, state
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_MAX_LOOKS = 24   # values that one form looks at
+_MAX_PATHS = 8    # forms of one kind of arguments that differ by such values
 _MAX_FORMS = 64  # compiled forms of one function for one kind of arguments; more means that it never settles
 _lock = threading.RLock()
 
@@ -60,10 +65,27 @@ class Session:
         self.lost = {}       # variable -> why it has no value
         self.unread = []     # (function, why it was not rewritten)
         self.unstageable = False
+        self.trace, self.inputs = None, ()
+        self.may_look = False
+        self.looked = []     # (the tensor as it was, the content of its value)
         self.guards = guard.Guards(_cell_type(), _c.Tensor, runtime.is_user, deep=not rewrites)
 
     def saw(self, fn, first=guard.MISSING):
         self.guards.function(fn, first)
+
+    def look(self, tensor):
+        """The value of a staged tensor, on which the form depends from now on."""
+        if not self.may_look:
+            raise Unstageable("the value of a tensor is needed while the graph is made")
+        if len(self.looked) == _MAX_LOOKS:
+            raise Unstageable(f"the function looks at more than {_MAX_LOOKS} values")
+        try:
+            value, handle = self.trace.peek(tensor, self.inputs)
+        except NotImplementedError as e:
+            raise Unstageable(str(e)) from None
+        self.looked.append((handle, _c.content(value)))
+        explain("the graph so far is run: {}:{} looks at a value".format(*user_place(sys._getframe(1))))
+        return value
 
     def line(self):
         return user_place(sys._getframe(1))[1]
@@ -107,10 +129,17 @@ def _no_value(tensor):
     """Asked by the extension for the value of a tensor that is being staged."""
     if state.session is None:
         return tensor
-    raise Unstageable("the value of a tensor is needed while the graph is made")
+    return state.session.look(tensor)
+
+
+def _read(tensor):
+    """Told by the extension that the content of a tensor of outside is looked at."""
+    if state.session is not None:
+        state.session.guards.content(tensor)
 
 
 _c.set_concrete_hook(_no_value)
+_c.set_read_hook(_read)
 
 
 def _lost(error, session):
@@ -200,19 +229,32 @@ def _fill_inputs(value, tensors):
 
 # ---- compiled forms ----
 
+_OTHER = object()  # the values that a form has looked at are others now
+
+
 class Form:
     """A graph for one kind of call, or the reason why there is none."""
 
-    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single")
+    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single", "before", "expected")
 
     def __init__(self, guards, reason=None):
         self.guards, self.reason = guards, reason
-        self.graph = self.result = None
+        self.graph = self.result = self.before = None
+        self.expected = ()
         self.writes = self.passed = ()
         self.single = False
 
     def run(self, tensors):
-        outs = self.graph.call(tensors)
+        if self.before is None:
+            outs = self.graph.call(tensors)
+        else:
+            try:
+                values = self.before.call(tensors)
+                if any(_c.content(v) != want for v, want in zip(values, self.expected)):
+                    return _OTHER
+            except Exception:  # on the way of other values: the right way tells whether it is an error
+                return _OTHER
+            outs = self.graph.call((*tensors, *values[len(self.expected):]))
         for index, k in self.writes:  # arguments that the function writes
             _c.write(tensors[index], outs[k])
         if self.single:
@@ -231,6 +273,8 @@ class Jit:
         self.fn = fn
         self.mode, self.level, self.fullgraph = capture_mode, jit_level, fullgraph
         self.forms = {}
+        self.compile_count = self.break_count = self.call_count = 0
+        self.reasons = []  # why it was compiled, each time
         self.name = name or getattr(fn, "__qualname__", repr(fn))
         self.call = call or (lambda *args, **kwargs: runtime.user(fn)(*args, **kwargs))
 
@@ -251,7 +295,13 @@ class Jit:
             for form in forms:
                 why = form.guards.changed()
                 if why is None:
-                    return form.run(tensors) if form.graph is not None else self.eagerly(args, kwargs)
+                    if form.graph is None:
+                        return self.eagerly(args, kwargs)
+                    result = form.run(tensors)
+                    if result is not _OTHER:
+                        self.call_count += 1
+                        return result
+                    why = "a value that the function looked at is another one"
         with _lock:
             return self.compile(key, args, kwargs, tensors, why)
 
@@ -277,10 +327,18 @@ class Jit:
     def compile(self, key, args, kwargs, tensors, why):
         explain(f"compiling {self.name}: {why}")
         forms = self.forms.setdefault(key, [])
+        if sum(f.before is not None for f in forms) >= _MAX_PATHS:
+            reason = f"it looks at values that took {_MAX_PATHS} different ways"
+            explain(f"{self.name} runs as Python: {reason}")
+            forms.insert(0, Form(forms[0].guards, reason))
+            return self.eagerly(args, kwargs)
+        self.compile_count += 1
+        self.reasons.append(why)
         if len(forms) >= _MAX_FORMS:
             explain(f"{self.name} never settles ({why}); it runs as Python")
             return self.eagerly(args, kwargs)
-        session = Session(self.mode == "ast")
+        session = Session(self.mode != "trace")
+        session.may_look = not self.fullgraph
         try:
             form = self.stage(session, args, kwargs)
         except Exception as e:
@@ -292,9 +350,13 @@ class Jit:
             explain(f"{self.name} runs as Python: {reason}")
             session.guards.finish()
             form = Form(session.guards, reason)
+            self.break_count = max(self.break_count, 1)
         if form.guards is not None:
             forms.insert(0, form)
-        return form.run(tensors) if form.graph is not None else self.eagerly(args, kwargs)
+        self.break_count = max(self.break_count, len(form.expected))
+        result = form.run(tensors) if form.graph is not None else _OTHER
+        self.call_count += 1
+        return self.eagerly(args, kwargs) if result is _OTHER else result
 
     @staticmethod
     def reason(error, session):
@@ -312,6 +374,7 @@ class Jit:
         self.note(session, args, kwargs)
         trace, xs = _c.stage_begin(inputs)
         state.session = session
+        session.trace, session.inputs = trace, inputs
         try:
             with _hooks():
                 new_args, new_kwargs = _fill_inputs(spec, xs)
@@ -328,7 +391,7 @@ class Jit:
                     outs.append(x)
             form.result = _shift(form.result, base, len(outs))
             form.single = type(form.result) is tree.Leaf and form.result.index == 0 and base == 1
-            graph = trace.end(outs)
+            graph = trace.end(outs + [handle for handle, _ in session.looked])
         except BaseException:
             trace.end()
             raise
@@ -336,7 +399,13 @@ class Jit:
             state.session = None
         if not _c.graph_closed(graph):
             form.guards = None  # it captured values of an open transformation: of use once
-        graph.optimize(0 if self.level == "O0" else 1)
+        level = 0 if self.level == "O0" else 1
+        if session.looked:
+            graph.optimize(0)
+            form.before, graph = graph.split(len(session.looked))
+            form.expected = tuple(content for _, content in session.looked)
+            form.before.optimize(level)
+        graph.optimize(level)
         form.graph = graph
         session.guards.finish()
         why = session.guards.changed()
@@ -438,8 +507,6 @@ def jit(function=None, *, capture_mode="ast", jit_level="O0", dynamic=0, fullgra
         raise TypeError(f"For 'jit', the 'fullgraph' must be bool, but got {type(fullgraph).__name__}.")
     if isinstance(dynamic, bool) or dynamic not in (0, 1):
         raise ValueError(f"For 'jit', the 'dynamic' must be 0 or 1, but got {dynamic!r}.")
-    if capture_mode == "bytecode":
-        raise NotImplementedError("For 'jit', capture_mode='bytecode' is not available; use 'ast' or 'trace'.")
     if function is None:
         return functools.partial(jit, capture_mode=capture_mode, jit_level=jit_level, dynamic=dynamic,
                                  fullgraph=fullgraph, backend=backend)
@@ -480,6 +547,7 @@ def _function(inner, like, drop_first=False):
             return inner(*args, **kwargs)
     functools.update_wrapper(staged, like)
     staged.ms_jit = inner
+    staged.explain = lambda: "\n".join(f"{k + 1}. {why}" for k, why in enumerate(inner.reasons)) or "not compiled yet"
     return staged
 
 

@@ -61,6 +61,8 @@ class Guards:
         self.names = set()
         self.seen = {}       # key -> what keeps its ids alive
         self.objects = []    # whose attributes matter, if they are named
+        self.contents = {}   # id -> (tensor, bytes): looked at while staging, so that values are in the graph
+        self.arrays = {}     # id -> (ndarray, copy)
         self.handles = {}    # id -> (tensor, number of its data): a graph reads the data it was made with
 
     # ---- noting ----
@@ -97,6 +99,8 @@ class Guards:
             self.handles[id(value)] = (value, _c.handle_of(value))
         elif isinstance(value, self.cell_type):
             self.cell(value)
+        elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
+            self.arrays[id(value)] = (value, value.copy())
         elif type(value) in (list, tuple, set, frozenset, dict):
             for item in value.values() if type(value) is dict else value:
                 if not isinstance(item, _PLAIN):
@@ -110,6 +114,12 @@ class Guards:
             if key not in self.seen:
                 self.seen[key] = value
                 self.objects.append(value)
+
+    def content(self, tensor):
+        """A tensor of outside whose elements the code looks at."""
+        key = _c.handle_of(tensor)
+        if key not in self.contents:
+            self.contents[key] = (tensor, _c.content(tensor))
 
     @staticmethod
     def foreign(value):
@@ -188,6 +198,12 @@ class Guards:
         for tensor, handle in self.handles.values():
             if _c.handle_of(tensor) != handle:
                 return "a tensor was made to stand for other data"
+        for tensor, content in self.contents.values():
+            if _c.content(tensor) != content:
+                return "a tensor that the function looked at has other elements"
+        for array, copy in self.arrays.values():
+            if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
+                return "an array has other elements"
         for note in self.cells.values():
             cell, version, attributes = note
             if cell._ms_version != version:

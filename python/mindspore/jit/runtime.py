@@ -112,7 +112,10 @@ def _unbound(error, names):
 
 def if_(test, then, other, names, line, tail):
     if traced(test):
-        return _control().cond(test, then, other, names, line, tail)
+        try:
+            return _control().cond(test, then, other, names, line, tail)
+        except Unstageable as e:
+            test = _decide(test, e)
     try:
         if test:
             return then()
@@ -124,12 +127,26 @@ def if_(test, then, other, names, line, tail):
         raise new.with_traceback(e.__traceback__) from None
 
 
+def _decide(test, error):
+    """The value of a test by which a graph cannot branch: the graph so far is run. error where that is not allowed."""
+    session = state.session
+    if not session.may_look or session.unstageable:
+        raise error
+    try:
+        return bool(test)
+    except Unstageable:
+        raise error from None
+
+
 def while_(test, body, names, line):
     try:
         while True:
             t = test()
             if traced(t):
-                return _control().while_(test, body, names, line)
+                try:
+                    return _control().while_(test, body, names, line)
+                except Unstageable as e:
+                    t = _decide(t, e)
             if not t:
                 return None
             signal = body()
@@ -237,7 +254,10 @@ def not_(value):
 
 def ifexp(test, then, other, line):
     if traced(test):
-        return _control().cond(test, then, other, (), line, "expression")
+        try:
+            return _control().cond(test, then, other, (), line, "expression")
+        except Unstageable as e:
+            test = _decide(test, e)
     return then() if test else other()
 
 
