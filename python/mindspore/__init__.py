@@ -23,6 +23,7 @@ _LAZY = {
     'mindspore.common.function': '_Function _no_grad',
     'mindspore.common.generator': 'Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state',
     'mindspore.common.parameter': 'Parameter ParameterTuple',
+    'mindspore.common.sparse_tensor': 'COOTensor CSRTensor RowTensor SparseTensor',
     'mindspore.common._mutable': 'mutable',
     'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
                        'ckpt_to_safetensors safetensors_to_ckpt Model DatasetHelper connect_network_with_dataset data_sink Callback '

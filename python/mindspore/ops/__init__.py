@@ -15,7 +15,12 @@ _MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations'
 
 
 def __getattr__(name):
-    if name in _HOME:
+    if name[:4] in ('coo_', 'csr_') or name in ('coalesce', 'dense_to_sparse_coo', 'dense_to_sparse_csr'):
+        sparse = _importlib.import_module('mindspore.common.sparse_tensor')
+        if name not in sparse.FUNCTIONS:
+            raise AttributeError(f"module 'mindspore.ops' has no attribute {name!r}")
+        value = getattr(sparse, name)
+    elif name in _HOME:
         value = getattr(_importlib.import_module(_HOME[name]), name)
     elif name in _MODULES:
         return _importlib.import_module('mindspore.ops.' + name)

@@ -1,0 +1,2 @@
+"""scipy's functions on Tensors."""
+from mindspore.scipy import fft, linalg, optimize  # noqa: F401
