@@ -825,12 +825,6 @@ MS_API(matrix_band_part, "ops.matrix_band_part",
     }
     MS_TRY(width(ARG(1), &lower));
     MS_TRY(width(ARG(2), &upper));
-    if (lower >= rows || upper >= cols)
-        return MS_FAIL(MS_ERROR_VALUE,
-                       "For 'matrix_band_part', 'lower' and 'upper' must be smaller than the sizes %lld and "
-                       "%lld, but got "
-                       "%lld and %lld.",
-                       (long long)rows, (long long)cols, (long long)lower, (long long)upper);
     MsTensor *y = lower < 0 ? T(0) : ms_triu(T(0), -lower);
     y = upper < 0 ? y : ms_tril(y, upper);
     return R(y == T(0) ? ms_identity(y) : y);

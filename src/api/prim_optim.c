@@ -17,6 +17,14 @@ typedef struct Step {
     MsTensor *f[MAX_NUMBERS]; /* 0-d, in the variable's dtype */
 } Step;
 
+/* Half precision is computed in float32 and rounded when it is written. */
+static MsTensor *wide(MsTensor *x)
+{
+    if (!x) return NULL;
+    MsDtype dt = ms_tensor_dtype(x);
+    return dt == MS_FLOAT16 || dt == MS_BFLOAT16 ? ms_cast(x, MS_FLOAT32) : x;
+}
+
 typedef struct Rule {
     const char *name;
     int n_states, n_numbers;
@@ -270,7 +278,8 @@ MS_API(p_apply, "_p.apply",
         return MS_FAIL(MS_ERROR_TYPE, "For '%s', the variable must be a Tensor of floats, but got %s.", name,
                        ms_dtype_name(ms_tensor_dtype(var)));
     for (int k = 0; k < n; k++) {
-        s.s[k] = ARG(1)->list[k].t;
+        s.s[k] = wide(ARG(1)->list[k].t);
+        if (!s.s[k]) return ms_error()->code;
         if (!same_shape(var, s.s[k]))
             return MS_FAIL(MS_ERROR_VALUE,
                            "For '%s', a state of shape %s does not fit the variable of shape %s.", name,
@@ -278,7 +287,7 @@ MS_API(p_apply, "_p.apply",
                            ms__shape_text(ms_tensor_ndim(var), ms_tensor_shape(var)));
     }
     for (int k = 0; k < m; k++) {
-        MsTensor *f = ms__cast_to(ms__arg_tensor(&number[k], var), ms_tensor_dtype(var));
+        MsTensor *f = ms__cast_to(ms__arg_tensor(&number[k], s.s[0]), ms_tensor_dtype(s.s[0]));
         if (!f) return ms_error()->code;
         if (ms_tensor_numel(f) != 1)
             return MS_FAIL(MS_ERROR_VALUE,
@@ -286,13 +295,16 @@ MS_API(p_apply, "_p.apply",
                            ms__shape_text(ms_tensor_ndim(f), ms_tensor_shape(f)));
         s.f[k] = ms_reshape(f, (MsInts){0, NULL});
     }
-    s.g = dense(name, var, T(2), GIVEN(4) ? T(4) : NULL, &touched);
+    s.g = dense(name, s.s[0], T(2), GIVEN(4) ? T(4) : NULL, &touched);
     if (!s.g) return ms_error()->code;
     r->run(&s);
     for (int k = 0; k < n; k++) {
         if (touched) s.new[k] = ms_where(touched, s.new[k], s.s[k]);
         if (!s.new[k]) return ms_error()->code;
     }
-    for (int k = 0; k < n; k++) MS_TRY(ms_tensor_write(s.s[k], s.new[k]));
+    for (int k = 0; k < n; k++) {
+        s.s[k] = ARG(1)->list[k].t;
+        MS_TRY(ms_tensor_write(s.s[k], s.new[k]));
+    }
     return ms__api_return_list(c, n, s.s);
 }

@@ -328,7 +328,7 @@ MS_API(p_nms_with_mask, "_p.nms_with_mask", "(bboxes: Tensor, iou_threshold: flo
 /* ---- random choice ---- */
 
 /* Coordinates of `count` true elements drawn without replacement, and which of the rows are such. */
-MS_API(p_random_choice, "_p.random_choice", "(x: Tensor, count: int, seed: int?) -> any")
+MS_API(p_random_choice, "_p.random_choice", "(x: Tensor, count: int, state: Tensor?) -> any")
 {
     MsTensor *x = T(0);
     int ndim = ms_tensor_ndim(x);
@@ -343,7 +343,7 @@ MS_API(p_random_choice, "_p.random_choice", "(x: Tensor, count: int, seed: int?)
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'RandomChoiceWithMask', the 'count' must be positive, but got %lld.",
                        (long long)count);
-    MsTensor *state = ms__arg_state(ARG(2), NULL), *best[2];
+    MsTensor *state = ms__arg_state(NULL, ARG(2)), *best[2];
     MsTensor *u = state ? ms_rng_uniform(state, MS_INTS(n), MS_FLOAT32) : NULL;
     u = ms_where(ms_reshape(x, MS_INTS(n)), u, num(u, -1));
     MS_TRY(ms_topk(u, k, 0, true, true, best));

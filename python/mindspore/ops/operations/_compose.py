@@ -6,7 +6,7 @@ from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn
 
-__all__ = ["check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
+__all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
            "vec_permute", "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal",
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
            "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
@@ -143,6 +143,20 @@ def vec_permute(x, src, dst):
     return _o.gather(x, Tensor([src.index(c) for c in dst], mstype.int64), 0)
 
 
+def dim_map(x, src, dst):
+    """The axis of src at the place of each axis of dst."""
+    if sorted(src) != sorted(dst) or len(set(src)) != len(src):
+        raise ValueError(f"For 'DataFormatDimMap', the formats must have the same letters, but got '{src}' and '{dst}'.")
+    table = Tensor([src.index(c) for c in dst], x.dtype)
+    return _o.gather(table, _o.floor_mod(x, Tensor(len(src), x.dtype)), 0)
+
+
+def clip_by_norm(x, norm, axis):
+    """x scaled down where its norm over the axes is larger than `norm`."""
+    size = _o.sqrt(_p.reduce_sum(_o.square(x), () if axis is None else axis, True))
+    return x * norm / _o.maximum(size, norm)
+
+
 def bincount(array, size, weights):
     """Sums of weights (or counts) of the values 0 to size - 1; others are left out."""
     flat = array.reshape((-1,)).astype(mstype.int64)
@@ -196,6 +210,18 @@ def truncated_normal(shape, dtype):
     edge = math.erf(2 / math.sqrt(2))
     u = _o.rand(shape, dtype=mstype.float32) * (2 * edge) - edge
     return _o.cast(_o.erfinv(u) * math.sqrt(2), dtype)
+
+
+def own_state(prim, seed, seed2):
+    """The state of a primitive with seeds, which its draws advance; None for the default generator."""
+    if seed == 0 and seed2 == 0:
+        return None
+    for name, value in (("seed", seed), ("seed2", seed2)):
+        if value < 0:
+            raise ValueError(f"For '{prim.name}', the '{name}' must not be negative, but got {value}.")
+    if "_state" not in prim.__dict__:
+        prim._state = Tensor([(seed * 0x9e3779b1 + seed2) % (1 << 62), 0], mstype.int64)
+    return prim._state
 
 
 def cauchy(size, median, sigma):
@@ -267,7 +293,8 @@ def concat_offset(tensors, axis):
 def vjp(fn, dout, *inputs):
     """The gradient of fn at the inputs for the output's cotangent; one Tensor for one input."""
     from mindspore import autodiff
-    grads = autodiff.vjp(fn, *inputs)[1](dout)
+    out, pull = autodiff.vjp(fn, *inputs)
+    grads = pull(dout.reshape(out.shape) if dout.size == out.size else dout)
     return grads[0] if isinstance(grads, tuple) and len(grads) == 1 else grads
 
 

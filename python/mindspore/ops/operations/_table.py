@@ -206,9 +206,7 @@ SpaceToBatchND(block_shape, paddings)(input_x) = space_to_batch(input_x, block_s
 BatchToSpace(block_size, crops)(input_x) = batch_to_space(input_x, (block_size, block_size), crops)
 BatchToSpaceND(block_shape, crops)(input_x) = batch_to_space(input_x, block_shape, crops)
 BatchToSpaceNDV2()(input_x, block_shape, crops) = batch_to_space(input_x, ints(block_shape), ints(crops))
-DataFormatDimMap(src_format='NHWC', dst_format='NCHW')(input_x) = \
-o.cast(o.gather(Tensor([dst_format.index(c) for c in src_format], int32), o.floor_mod(input_x, Tensor(len(src_format), input_x.dtype)), 0), \
-input_x.dtype)
+DataFormatDimMap(src_format='NHWC', dst_format='NCHW')(input_x) = dim_map(input_x, src_format, dst_format)
 DataFormatVecPermute(src_format='NHWC', dst_format='NCHW')(input_x) = vec_permute(input_x, src_format, dst_format)
 CopyWithSlice()(x, y) = o.assign(x, y)
 ParallelConcat()(values) = o.concat(list(values), 0)
@@ -415,10 +413,10 @@ SoftmaxCrossEntropyWithLogits()(logits, labels) = tuple(p.softmax_cross_entropy(
 SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits, labels) = p.sparse_softmax_cross_entropy(logits, labels, is_grad)
 
 # ---- random ----
-StandardNormal(seed=0, seed2=0)(shape) = o.standard_normal(ints(shape))
-StandardLaplace(seed=0, seed2=0)(shape) = o.standard_laplace(ints(shape))
-UniformReal(seed=0, seed2=0)(shape) = o.rand(ints(shape))
-RandomChoiceWithMask(count=256, seed=0, seed2=0)(input_x) = tuple(p.random_choice(input_x, count, None))
+StandardNormal(seed=0, seed2=0)(shape) = p.draw('normal', ints(shape), own_state(self, seed, seed2))
+StandardLaplace(seed=0, seed2=0)(shape) = p.draw('laplace', ints(shape), own_state(self, seed, seed2))
+UniformReal(seed=0, seed2=0)(shape) = p.draw('uniform', ints(shape), own_state(self, seed, seed2))
+RandomChoiceWithMask(count=256, seed=0, seed2=0)(input_x) = tuple(p.random_choice(input_x, count, own_state(self, seed, seed2)))
 TruncatedNormal(dtype=float32, seed=0, seed2=0)(shape) = truncated_normal(ints(shape), dtype)
 Cauchy(size, median=0.0, sigma=1.0)() = cauchy(size, median, sigma)
 LogNormalReverse(mean=1.0, std=2.0)(input) = o.exp(o.normal(input.shape, mean, std))
@@ -426,11 +424,11 @@ Randperm(max_length=1, pad=-1, dtype=int32)(n) = randperm(int(n), max_length, pa
 NonDeterministicInts(dtype=int64)(shape) = o.cast(o.randint(-2147483648, 2147483647, ints(shape)), dtype)
 MultinomialWithReplacement(numsamples, replacement=False)(x, seed, offset) = \
 o.cast(o.multinomial(o.cast(x, float32), numsamples, replacement), int64)
-UniformInt(seed=0, seed2=0)(shape, minval, maxval) = o.cast(o.randint(int(minval), int(maxval), ints(shape)), int32)
+UniformInt(seed=0, seed2=0)(shape, minval, maxval) = p.draw_int(ints(shape), int(minval), int(maxval), own_state(self, seed, seed2), int32)
 Normal(seed=0, seed2=0)(shape, mean, stddev) = o.normal(ints(shape), mean, stddev)
 Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples) = o.cast(o.multinomial(x, int(num_samples)), dtype)
 Bernoulli(seed=-1, offset=0)(x, p) = o.bernoulli(x, p)
-RandomShuffle(seed=0, seed2=0)(x) = o.shuffle(x)
+RandomShuffle(seed=0, seed2=0)(x) = p.shuffle(x, own_state(self, seed, seed2))
 RandomCategorical(dtype=int64)(logits, num_sample, seed=0) = o.random_categorical(logits, int(num_sample), int(seed), dtype)
 RandpermV2(seed=0, offset=0, dtype=int64)(n) = o.randperm(int(n), dtype=dtype)
 
@@ -538,13 +536,16 @@ DynamicBroadcastTo()(x, shape) = o.broadcast_to(x, ints(shape))
 DynamicBroadcastGradientArgs()(s0, s1) = broadcast_axes(ints(s0), ints(s1))
 ConcatOffset(N=2, axis=0)(input_x) = concat_offset(input_x, axis)
 
+AddV2()(x, y) = o.add(x, y)
+ClipByNorm(axis=None)(x, clip_norm) = clip_by_norm(x, clip_norm, axis)
+
 # ---- gradients: of the output's cotangent, of the input unless it says y, the output ----
 ACosGrad()(x, dout) = vjp(o.acos, dout, x)
 AbsGrad()(x, dout) = vjp(o.abs, dout, x)
 AcoshGrad()(y, dout) = o.div(dout, o.sinh(y))
 AsinGrad()(x, dout) = vjp(o.asin, dout, x)
 AsinhGrad()(y, dout) = o.div(dout, o.cosh(y))
-AtanGrad()(x, dout) = vjp(o.atan, dout, x)
+AtanGrad()(x, dout) = o.div(dout, o.conj(o.square(x) + 1) if x.is_complex() else o.square(x) + 1)
 AvgPoolGrad(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, out, dout) = vjp(lambda t: avg_pool(self, t, 2), dout, x)
 BiasAddGrad(data_format='NCHW')(dout) = p.reduce_sum(dout, tuple(d for d in range(dout.ndim) if d != (1 if data_format[1] == 'C' else dout.ndim - 1)))
 BinaryCrossEntropyGrad(reduction='mean')(input, target, dout, weight=None) = \
