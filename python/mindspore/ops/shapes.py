@@ -3,7 +3,8 @@ from mindspore import _c
 from mindspore._c import Tensor
 from mindspore.common._rows import Rows
 
-__all__ = ["shape", "rank", "size", "dyn_shape", "is_tensor", "typeof", "dtype", "isconstant", "tuple_to_array"]
+__all__ = ["shape", "rank", "size", "dyn_shape", "is_tensor", "typeof", "dtype", "isconstant", "tuple_to_array",
+           "is_sequence_value_unknown", "is_sequence_shape_unknown", "make_range"]
 
 _p = Rows("_p")
 
@@ -55,3 +56,18 @@ def isconstant(x):
 def tuple_to_array(input_x):
     """A tuple of numbers, all int or all float, as a Tensor (int64 or float32)."""
     return _p.tuple_to_array(input_x)
+
+
+def is_sequence_value_unknown(x):
+    """Whether the values of a sequence are not known: they are whenever Python runs."""
+    return False
+
+
+def is_sequence_shape_unknown(x):
+    """Whether the length of a sequence is not known: it is whenever Python runs."""
+    return False
+
+
+def make_range(*bounds):
+    """The numbers of range(*bounds) as a tuple."""
+    return tuple(range(*[int(b) for b in bounds]))
