@@ -48,7 +48,7 @@ static MsTensor *likelihood(MsTensor *logp, MsTensor *labels, MsTensor *weight, 
                             double smoothing, MsTensor **row_weight)
 {
     MsTensor *kept, *at = safe(labels, ignore, &kept);
-    if (!at) return NULL;
+    if (!at || !logp) return NULL;
     int64_t classes = ms_tensor_shape(logp)[ms_tensor_ndim(logp) - 1];
     int nd = ms_tensor_ndim(at);
     int64_t shape[MS_MAX_DIM];

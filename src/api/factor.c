@@ -63,6 +63,7 @@ static MsStatus pair_of(MsApiCall *c, MsTensor *a, MsTensor *b)
 }
 static MsStatus check_matrix(const char *op, const MsTensor *x, bool square)
 {
+    if (!x) return ms_error()->code;
     if (nd(x) >= 2 && (!square || shape(x)[nd(x) - 1] == shape(x)[nd(x) - 2])) return MS_OK;
     return MS_FAIL(MS_ERROR_VALUE, "For '%s', the input must be a batch of %smatrices, but got shape %s.", op,
                    square ? "square " : "", ms__shape_text(nd(x), shape(x)));
@@ -96,7 +97,7 @@ static MsStatus broadcast_batch(const char *op, MsTensor **a, MsTensor **b)
 
 static MsTensor *solve(const char *op, MsTensor *a, MsTensor *b)
 {
-    if (check_matrix(op, a, true) != MS_OK) return NULL;
+    if (!b || check_matrix(op, a, true) != MS_OK) return NULL;
     bool vector = nd(b) == 1 || (nd(b) == nd(a) - 1 && shape(b)[nd(b) - 1] == shape(a)[nd(a) - 1] &&
                                  memcmp(shape(b), shape(a), (size_t)(nd(b) - 1) * sizeof *shape(b)) == 0);
     if (vector) b = ms__unsqueezed(b, nd(b));
@@ -136,7 +137,7 @@ MS_API(matrix_solve, "ops.matrix_solve", "(matrix: Tensor, rhs: Tensor, adjoint:
 
 static MsTensor *triangular(const char *op, MsTensor *a, MsTensor *b, bool upper, bool unit)
 {
-    if (check_matrix(op, a, true) != MS_OK) return NULL;
+    if (!b || check_matrix(op, a, true) != MS_OK) return NULL;
     bool vector = nd(b) == nd(a) - 1;
     if (vector) b = ms__unsqueezed(b, nd(b));
     if (!b || broadcast_batch(op, &a, &b) != MS_OK) return NULL;
@@ -506,6 +507,7 @@ static MsTensor *singular_values(MsTensor *x)
 /* Values below rtol times the largest, or atol, count as zero. */
 static MsTensor *cutoff(MsApiCall *c, MsTensor *x, MsTensor *top, int atol, int rtol)
 {
+    if (!top) return NULL;
     static const double eps[] = {0x1p-10, 0x1p-7, 0x1p-23, 0x1p-52};
     int64_t m = shape(x)[nd(x) - 2], n = shape(x)[nd(x) - 1];
     MsDtype d = dtype_of(top);

@@ -223,6 +223,7 @@ MS_API(cov, "ops.cov Tensor.cov",
                  : ms_error()->code;
     bool scalar = x->ndim < 2;
     if (scalar) x = ms_reshape(x, MS_INTS(1, x->numel));
+    if (!x) return ms_error()->code;
     for (int k = 2; k <= 3; k++) {
         if (!GIVEN(k)) continue;
         if (T(k)->ndim != 1 || T(k)->numel != x->shape[1])

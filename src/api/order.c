@@ -12,7 +12,7 @@
 /* bool has no order of its own among the operators' dtypes. */
 static MsTensor *orderable(MsTensor *t)
 {
-    return ms_tensor_dtype(t) == MS_BOOL ? ms_cast(t, MS_UINT8) : t;
+    return t && ms_tensor_dtype(t) == MS_BOOL ? ms_cast(t, MS_UINT8) : t;
 }
 
 static MsStatus sorted_pair(MsApiCall *c, MsTensor **y, MsDtype dtype, MsDtype index)

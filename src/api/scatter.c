@@ -12,6 +12,7 @@
 /* An index of any integer dtype as the operators take it. */
 static MsTensor *index_of(const char *op, MsTensor *t)
 {
+    if (!t) return NULL;
     MsDtype dtype = ms_tensor_dtype(t);
     if (dtype == MS_INT32 || dtype == MS_INT64) return t;
     if (ms_dtype_is_int(dtype)) return ms_cast(t, MS_INT64);
@@ -340,6 +341,7 @@ MS_API(index_put_in, "Tensor.index_put_",
 /* x with the slices at the coordinates combined with the updates, through a flattened index per element. */
 static MsTensor *nd(const char *op, MsTensor *x, MsTensor *index, MsTensor *v, const char *mode)
 {
+    if (!x) return NULL;
     index = index_of(op, index);
     v = ms__cast_to(v, ms_tensor_dtype(x));
     if (!index || !v) return NULL;

@@ -86,6 +86,7 @@ static MsTensor *swap(MsTensor *x, int64_t a, int64_t b)
 /* Drops the given axes of size 1; all of them without a list. A longer axis stays, as in the original. */
 static MsTensor *squeeze(MsTensor *x, MsInts axes)
 {
+    if (!x) return NULL;
     int64_t shape[MS_MAX_DIM];
     int n = 0, nd = rank(x);
     uint32_t drop = axes.n < 0 ? ~0u : 0;

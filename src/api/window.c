@@ -23,6 +23,9 @@ MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, cons
         if (out[d] < least)
             return MS_FAIL(MS_ERROR_VALUE, "For '%s', the '%s' must be at least %lld, but got %lld.", op,
                            name, (long long)least, (long long)out[d]);
+        if (out[d] > INT32_MAX)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the '%s' must be below 2^31, but got %lld.", op, name,
+                           (long long)out[d]);
     }
     return MS_OK;
 }
@@ -42,6 +45,9 @@ MsStatus ms__window_pad(MsWindow *w, const MsArg *padding, const char *op)
         if (w->low[d] < 0 || w->high[d] < 0)
             return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'padding' must not be negative, but got %lld.", op,
                            (long long)(w->low[d] < 0 ? w->low[d] : w->high[d]));
+        if (w->low[d] > INT32_MAX || w->high[d] > INT32_MAX)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'padding' must be below 2^31, but got %lld.", op,
+                           (long long)(w->low[d] > w->high[d] ? w->low[d] : w->high[d]));
     }
     return MS_OK;
 }

@@ -302,3 +302,21 @@ def test_every_parameter_is_given():
             seen = set().union(*[given(parameters, case) or () for case in cases[name]])
             missing += [f'{name}: {p}' for p, _, _ in parameters if p not in seen]
     assert not missing, f'{len(missing)} parameters are given in no case: {"; ".join(missing)}'
+
+
+@pytest.mark.parametrize('row', TABLE, ids=lambda row: row.names[0])
+def test_refused_allocations(row):
+    """Whichever allocation is refused: a MemoryError or a result, never a crash or another error."""
+    fn = function(row.names[0])
+    for case in row.cases:
+        arrays = [cast(a, 'float32') for a in leaves((case.args, case.kw))]
+        for n in range(1, 200):
+            tensors = [ms.Tensor(a) for a in arrays]
+            ms._c.memory_fail_after(n)
+            try:
+                call(fn, case, tensors)
+                break
+            except MemoryError:
+                continue
+            finally:
+                ms._c.memory_fail_after(0)
