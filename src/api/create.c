@@ -243,9 +243,24 @@ MS_API(create_11_new_ones, "Tensor.new_ones", "(self: Tensor, size: ints, *, dty
 }
 
 MS_API(create_12_arange, "ops.arange mint.arange",
-       "(start: number = 0, end: number = None, step: number = 1, *, dtype: dtype = None) -> Tensor")
+       "(start: Tensor|number = 0, end: Tensor|number = None, step: Tensor|number = 1, *, dtype: dtype = "
+       "None) -> "
+       "Tensor")
 {
-    return arange(c);
+    MsArg plain[4]; /* tensors of one element as the numbers they are */
+    memcpy(plain, c->arg, sizeof plain);
+    for (int k = 0; k < 3; k++) {
+        if (plain[k].kind != MS_ARG_TENSOR) continue;
+        MsTensor *t = plain[k].t;
+        bool real = ms_dtype_is_float(ms_tensor_dtype(t));
+        plain[k] = (MsArg){.kind = real ? MS_ARG_FLOAT : MS_ARG_INT};
+        MS_TRY(real ? ms_tensor_item(t, &plain[k].f) : ms_tensor_item_int(t, &plain[k].i));
+    }
+    const MsArg *given = c->arg;
+    c->arg = plain;
+    MsStatus st = arange(c);
+    c->arg = given;
+    return st;
 }
 
 /* A number, or a tensor of one element, that is known now. */
@@ -332,8 +347,7 @@ MS_API(create_22_randn_like, "ops.randn_like",
        "(input: Tensor, seed: int = None, *, dtype: dtype = None) -> Tensor")
 {
     MsTensor *state = source(c, 1, -1);
-    return R(state ? ms_rng_normal(state, shape_of(T(0)), GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0)))
-                   : NULL);
+    return R(state ? ms_rng_normal(state, shape_of(T(0)), GIVEN(2) ? DTYPE(2) : MS_FLOAT32) : NULL);
 }
 
 MS_API(create_23_randn_like, "mint.randn_like",

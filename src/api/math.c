@@ -621,14 +621,14 @@ MS_API(math_hardtanh_mint, "mint.nn.functional.hardtanh",
 }
 
 MS_API(math_hardshrink, "ops.hardshrink mint.nn.functional.hardshrink Tensor.hardshrink",
-       "(input: Tensor, lambd: float=0.5) -> Tensor")
+       "(input: Tensor, lambd: number|bool=0.5) -> Tensor")
 {
     MsTensor *x = T(0);
     return R(ms_where(ms_le(ms_abs(x), constant(x, F(1))), constant(x, 0), x));
 }
 
 MS_API(math_softshrink, "ops.softshrink mint.nn.functional.softshrink",
-       "(input: Tensor, lambd: float=0.5) -> Tensor")
+       "(input: Tensor, lambd: number|bool=0.5) -> Tensor")
 {
     MsTensor *x = T(0), *zero = constant(x, 0);
     if (F(1) < 0)

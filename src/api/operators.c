@@ -2,8 +2,10 @@
  * comparison, logic, bits, selection. Numbers are weak: they take the other side's dtype within their
  * category; tensors are promoted to the smallest dtype that holds both. */
 #include "api/api.h"
+#include "core/mem.h"
 #include "trace/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef MsTensor *(*Binary)(MsTensor *, MsTensor *);
@@ -551,6 +553,27 @@ MS_API(clip_by_value, "ops.clip_by_value",
        "(x: Tensor, clip_value_min: Tensor|number = None, clip_value_max: Tensor|number = None) -> Tensor")
 {
     return clamp(c);
+}
+
+/* Every tensor of a list or tuple. */
+MS_API(clip_by_value_list, "ops.clip_by_value",
+       "(x: Tensor[], clip_value_min: Tensor|number = None, clip_value_max: Tensor|number = None) -> any")
+{
+    const MsArg *given = c->arg;
+    int n = given[0].n;
+    MsTensor **y = ms__malloc((size_t)(n + 1) * sizeof(MsTensor *));
+    if (!y) return ms_error()->code;
+    MsStatus st = MS_OK;
+    for (int k = 0; k < n && st == MS_OK; k++) {
+        MsArg one[3] = {given[0].list[k], given[1], given[2]};
+        c->arg = one;
+        st = clamp(c);
+        y[k] = c->out.t;
+    }
+    c->arg = given;
+    if (st == MS_OK) st = ms__api_return_list(c, n, y);
+    free(y);
+    return st;
 }
 
 /* a + w * (b - a), from the nearer end so that w = 1 gives b. */

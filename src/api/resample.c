@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "api/window.h"
 #include "op/random.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,17 +49,33 @@ static MsTensor *pad_axis(MsTensor *x, int d, int64_t low, int64_t high, const c
 static MsStatus pad(MsApiCall *c, const MsArg *padding, const char *mode, const MsArg *value)
 {
     MsTensor *x = T(0);
-    int ndim = ms_tensor_ndim(x), n = padding->kind == MS_ARG_LIST ? padding->n : 0;
-    int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0};
-    if (padding->kind != MS_ARG_LIST || n % 2 || n > 2 * ndim)
+    int ndim = ms_tensor_ndim(x), n = -1;
+    int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0}, size[2 * MS_MAX_DIM];
+    if (padding->kind == MS_ARG_TENSOR && ms_tensor_ndim(padding->t) == 1 &&
+        ms_tensor_numel(padding->t) <= 2 * ndim && ms_dtype_is_int(ms_tensor_dtype(padding->t))) {
+        n = (int)ms_tensor_numel(padding->t);
+        MS_TRY(ms__tensor_read(padding->t, MS_INT64, size));
+    } else if (padding->kind == MS_ARG_LIST && padding->n <= 2 * ndim) {
+        n = padding->n;
+        for (int k = 0; k < n; k++) {
+            const MsArg *a = &padding->list[k];
+            if (a->kind == MS_ARG_TENSOR)
+                MS_TRY(ms_tensor_item_int(a->t, &size[k]));
+            else if (a->kind == MS_ARG_INT)
+                size[k] = a->i;
+            else
+                return MS_FAIL(MS_ERROR_TYPE, "For 'pad', the 'padding' must hold integers.");
+        }
+    }
+    if (n < 0 || n % 2)
         return MS_FAIL(
             MS_ERROR_VALUE,
             "For 'pad', the 'padding' must hold a low and a high size for at most %d axes, from the "
             "last one on.",
             ndim);
     for (int k = 0; k < n / 2; k++) {
-        low[ndim - 1 - k] = padding->list[2 * k].i;
-        high[ndim - 1 - k] = padding->list[2 * k + 1].i;
+        low[ndim - 1 - k] = size[2 * k];
+        high[ndim - 1 - k] = size[2 * k + 1];
     }
     if (strcmp(mode, "constant") == 0)
         return R(ms_pad(x, (MsInts){ndim, low}, (MsInts){ndim, high},

@@ -52,6 +52,7 @@ def arange(start=0, end=None, step=1, dtype=None):
 
 
 row('ops.arange mint.arange', arange, c(5), c(1, 10, 3), c(0.5, 2.0, 0.25), c(start=3, end=0, step=-1, dtype=ms.float16))
+row('ops.arange mint.arange', lambda start, end, step: np.arange(int(start), end, int(step)), c(np.array(1), 10, np.array(3)), dynamic=True)
 row('ops.range', lambda start, end, step, maxlen=0: np.arange(start, end, step), c(0, 7, 2), c(start=5, end=0, step=-2, maxlen=10))
 row('ops.linspace', lambda start, end, steps: np.linspace(start, end, steps).astype(np.float32), c(1, 2, 5), c(0.5, -1, 1),
     c(start=0, end=3, steps=4))

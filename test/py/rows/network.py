@@ -302,6 +302,7 @@ def pad(x, padding, mode='constant', value=None):
 
 PADS = (c(X2, (1, 2)), c(X2, (1, -1, 0, 2), 'constant', 2.5), c(X2, (1, 2, 2, 1), 'reflect'), c(X2, (1, 2, 2, 1), 'replicate'),
         c(X1, (2, 1), 'circular'))
+row('ops.pad', lambda x, padding: pad(x, list(padding)), c(X2, np.array([1, 2])), dynamic=True)
 row('ops.pad', pad, *PADS, c(input_x=X1, padding=(1, 1), mode='constant', value=1))
 row('mint.nn.functional.pad', pad, *PADS, c(input=X1, pad=(1, 1), mode='constant', value=1))
 

@@ -101,6 +101,10 @@ row('ops.where mint.where', np.where, c(B, F, G), c(B, F, 2.5), c(b(3), 1.5, F),
 row('Tensor.where', lambda x, condition, y: np.where(condition, x, y), c(F, B, G), c(F, B, 2.5))
 
 
+row('ops.clip_by_value', lambda x, clip_value_min=None, clip_value_max=None: [np.clip(p, clip_value_min, clip_value_max) for p in x],
+    c([F, G], -0.5, 0.7), c(x=(F, P), clip_value_min=0.5, clip_value_max=np.array(1.0)))
+
+
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return np.isclose(input, other, rtol, atol, equal_nan)
 

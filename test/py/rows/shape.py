@@ -271,3 +271,11 @@ row('ops.pixel_unshuffle mint.nn.functional.pixel_unshuffle', pixel_unshuffle, c
     c(input=f(2, 4, 6), downscale_factor=2))
 row('ops.channel_shuffle', lambda x, groups: x.reshape(x.shape[0], groups, -1, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape),
     c(f(2, 4, 2, 3), 2), c(x=f(2, 6, 2, 2), groups=3))
+
+
+def matrix_band_part(x, lower, upper):
+    i, k = np.indices(x.shape[-2:])
+    return np.where(((lower < 0) | (i - k <= lower)) & ((upper < 0) | (k - i <= upper)), x, 0)
+
+
+row('ops.matrix_band_part', matrix_band_part, c(M, 1, 0), c(T3, -1, 1), c(x=T3, lower=0, upper=-1))
