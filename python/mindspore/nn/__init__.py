@@ -10,3 +10,17 @@ from mindspore.nn.wrap import *  # noqa: F403
 
 __all__ = ["Cell"] + (dynamic_lr.__all__ + layer.__all__ + learning_rate_schedule.__all__ + loss.__all__ + optim.__all__ +
                       wrap.__all__)
+
+
+def __getattr__(name):
+    """Metrics, which used to live here, and random distributions are imported when they are first named."""
+    import importlib
+    if name in ("probability", "utils"):
+        return importlib.import_module("mindspore.nn." + name)
+    if name == "no_init_parameters":
+        return importlib.import_module("mindspore.nn.utils").no_init_parameters
+    from mindspore.train import metrics
+    value = metrics.get_metrics if name == "get_metrics" and hasattr(metrics, "get_metrics") else getattr(metrics, name, None)
+    if value is None or name.startswith("_"):
+        raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
+    return value

@@ -587,6 +587,137 @@ class Cell:
         config = self.__dict__.get("_jit_config")
         return {} if config is None else config.jit_config_dict
 
+    # ---- compilation, devices and other machines: one process on one device ----
+
+    def compile(self, *args, **kwargs):
+        """Compiles construct for such inputs (those of set_inputs if none are given) by running it on them."""
+        self.compile_and_run(*(args or self.get_inputs() or ()), **kwargs)
+
+    def compile_and_run(self, *args, **kwargs):
+        """The compiled construct of these inputs."""
+        from mindspore.jit import jit  # it compiles Cells
+        if "_ms_compiled" not in self.__dict__:
+            self.__dict__["_ms_compiled"] = jit(self.construct)
+        return self.__dict__["_ms_compiled"](*args, **kwargs)
+
+    def run_construct(self, cast_inputs, kwargs):
+        """construct with inputs that were cast already."""
+        return self.construct(*cast_inputs, **kwargs)
+
+    def cast_inputs(self, inputs, dst_type):
+        """The inputs with floating Tensors cast to ``dst_type``."""
+        return tuple(_cast_tree(x, dst_type) for x in inputs)
+
+    def shard(self, in_strategy, out_strategy=None, parameter_plan=None, device="Ascend", level=0):
+        """Distribution over devices, of which there is one."""
+        for strategy in (in_strategy, *(() if out_strategy is None else (out_strategy,))):
+            if not isinstance(strategy, tuple):
+                raise TypeError(f"For 'shard', the strategies must be tuples, but got {type(strategy).__name__}.")
+            for layout in strategy:
+                if isinstance(layout, tuple) and any(n != 1 for n in layout):
+                    raise ValueError(f"For 'shard', the strategy {strategy} needs more than the one device there is.")
+        return self
+
+    def _keep(self, name, value):
+        """An option that concerns several devices or another back end: remembered, without effect here."""
+        for _, cell in self.cells_and_names():
+            object.__setattr__(cell, name, value)
+        return self
+
+    def set_comm_fusion(self, fusion_type):
+        """Which gradients are reduced together."""
+        if isinstance(fusion_type, bool) or not isinstance(fusion_type, int) or fusion_type < 0:
+            raise ValueError(f"For 'set_comm_fusion', the 'fusion_type' must be an int >= 0, but got {fusion_type}.")
+        for param in self.trainable_params():
+            param.comm_fusion = fusion_type
+        return self
+
+    def set_broadcast_flag(self, mode=True):
+        """Whether parameters are sent from the first device."""
+        return self._keep("_broadcast_flag", bool(mode))
+
+    def set_data_parallel(self):
+        """Marks the Cells as data parallel."""
+        self._keep("_data_parallel", True)
+
+    def set_boost(self, boost_type):
+        """Ways to train faster at the cost of exactness, of which there are none."""
+        if boost_type not in ("less_bn", "grad_freeze", "adasum", "grad_accumulation", "dim_reduce"):
+            raise ValueError("For 'set_boost', the 'boost_type' must be one of 'less_bn', 'grad_freeze', 'adasum', "
+                             f"'grad_accumulation' and 'dim_reduce', but got {boost_type}.")
+        raise NotImplementedError(f"For 'set_boost', '{boost_type}' is not supported: gradients are exact.")
+
+    def offload(self, backward_prefetch="Auto"):
+        """Keeping activations on the host, where they are already."""
+        if backward_prefetch != "Auto" and (isinstance(backward_prefetch, bool) or not isinstance(backward_prefetch, int)):
+            raise TypeError(f"For 'offload', 'backward_prefetch' must be 'Auto' or an int, but got {backward_prefetch!r}.")
+        self.add_flags_recursive(offload=True)
+
+    @property
+    def pipeline_stage(self):
+        return self.__dict__.get("_pipeline_stage", -1)
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"For 'pipeline_stage', the value must be an int >= 0, but got {value}.")
+        self._keep("_pipeline_stage", value)
+
+    @property
+    def pipeline_segment(self):
+        return self.__dict__.get("_pipeline_segment", -1)
+
+    @pipeline_segment.setter
+    def pipeline_segment(self, value):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise ValueError(f"For 'pipeline_segment', the value must be an int >= 0, but got {value}.")
+        self._keep("_pipeline_segment", value)
+
+    @property
+    def parameter_layout_dict(self):
+        """The distribution of each parameter: empty, none is distributed."""
+        return self.__dict__.setdefault("_parameter_layout_dict", {})
+
+    @parameter_layout_dict.setter
+    def parameter_layout_dict(self, value):
+        if not isinstance(value, dict):
+            raise TypeError(f"'parameter_layout_dict' must be dict type, but got '{type(value)}'.")
+        object.__setattr__(self, "_parameter_layout_dict", value)
+
+    @property
+    def parallel_parameter_name_list(self):
+        return self.__dict__.setdefault("_parallel_parameter_name_list", [])
+
+    @parallel_parameter_name_list.setter
+    def parallel_parameter_name_list(self, value):
+        if not isinstance(value, list):
+            raise TypeError(f"'parallel_parameter_name_list' must be list type, but got '{type(value)}'.")
+        object.__setattr__(self, "_parallel_parameter_name_list", value)
+
+    def remove_redundant_parameters(self):
+        """Parameters of other pipeline stages: none."""
+
+    def infer_param_pipeline_stage(self):
+        """Parameters of this pipeline stage: all."""
+        return list(self.get_parameters())
+
+    def flatten_weights(self, fusion_size=0):
+        """Weights in one piece of memory: updates of all are one call wherever they lie."""
+        if isinstance(fusion_size, bool) or not isinstance(fusion_size, int) or fusion_size < 0:
+            raise ValueError(f"For 'flatten_weights', the 'fusion_size' must be an int >= 0, but got {fusion_size}.")
+
+    def update_cell_type(self, cell_type):
+        """Keeps a name for what this Cell is."""
+        object.__setattr__(self, "cell_type", cell_type)
+
+    def generate_scope(self):
+        """Gives every Cell below the name of its place, for texts."""
+        for name, cell in self.cells_and_names():
+            object.__setattr__(cell, "_scope", name)
+
+    def get_scope(self):
+        return self._scope
+
     def add_flags(self, **flags):
         self._func_graph_flags.update(flags)
         for name, value in flags.items():

@@ -61,6 +61,18 @@ def _cells_of(listed):
     return tuple(c for c in listed if isinstance(c, type) and issubclass(c, Cell))
 
 
+class _OutputTo32(Cell):
+    """A Cell whose floating results are float32."""
+
+    def __init__(self, backbone):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+        _inside_out(self)
+
+    def construct(self, *inputs):
+        return self._backbone(*inputs)
+
+
 class _HalfPrimitive:
     """A primitive held by a Cell that computes in half precision and gives float32 back."""
 

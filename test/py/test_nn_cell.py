@@ -1,0 +1,36 @@
+"""Methods of Cells that concern compilation, devices and state."""
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn
+
+
+def test_methods():
+    net = nn.SequentialCell(nn.Dense(3, 4), nn.ReLU())
+    x = Tensor(np.ones((2, 3), np.float32))
+    np.testing.assert_allclose(net.compile_and_run(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
+    net.compile(x)
+    assert net.set_comm_fusion(2) is net and net[0].weight.comm_fusion == 2
+    net[0].pipeline_stage = 1
+    assert net[0].pipeline_stage == 1 and net.pipeline_stage == -1 and net.parameter_layout_dict == {}
+    assert len(net.infer_param_pipeline_stage()) == 2
+    assert net.cast_inputs((x, 3), ms.float16)[0].dtype == ms.float16
+    assert net.shard(((1, 1),)) is net
+    net.generate_scope()
+    assert net[0].get_scope() == "0"
+    net.offload()
+    net.flatten_weights()
+    for call, kind in ((lambda: net.shard(((2, 1),)), ValueError), (lambda: net.set_comm_fusion(-1), ValueError),
+                       (lambda: net.set_boost("less_bn"), NotImplementedError), (lambda: net.set_boost("x"), ValueError),
+                       (lambda: setattr(net, "pipeline_stage", -2), ValueError)):
+        with pytest.raises(kind):
+            call()
+
+
+def test_no_init_parameters():
+    with nn.no_init_parameters():
+        net = nn.Dense(3, 4)
+    assert (net.weight.asnumpy() == 0).all()
+    assert (nn.Dense(3, 4).weight.asnumpy() != 0).any()
+    assert nn.Accuracy is ms.train.Accuracy
