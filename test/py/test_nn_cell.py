@@ -34,3 +34,13 @@ def test_no_init_parameters():
     assert (net.weight.asnumpy() == 0).all()
     assert (nn.Dense(3, 4).weight.asnumpy() != 0).any()
     assert nn.Accuracy is ms.train.Accuracy
+
+
+def test_set_dtype_and_buffers():
+    from mindspore.common.parameter import _Buffer
+    net = nn.Dense(3, 4)
+    values = net.weight.asnumpy()
+    assert net.weight.set_dtype(ms.float16) is net.weight and net.weight.dtype == ms.float16
+    np.testing.assert_allclose(net.weight.asnumpy(), values, rtol=1e-3)
+    net.extra = _Buffer(Tensor([1.0, 2.0]))
+    assert [n for n, _ in net.named_buffers()] == ["extra"] and net.extra.tolist() == [1, 2]

@@ -138,6 +138,12 @@ class Parameter(Tensor):
             self.__share(Tensor(data, self.dtype))
         return self
 
+    def set_dtype(self, dtype):
+        """Casts the data, and with them the Parameter, to another type."""
+        if dtype != self.dtype:
+            self.__share(self.value().astype(dtype))
+        return self
+
     def clone(self, init="same"):
         """A new Parameter of this name: with the same values, or those that ``initializer(init)`` gives."""
         if isinstance(init, str) and init == "same":
@@ -177,6 +183,10 @@ def _rebuild(cls, tensor, state):
     new = cls._ms_adopt(tensor)
     new.__dict__.update(state)
     return new
+
+
+class _Buffer(Tensor):
+    """A Tensor that a Cell keeps as a buffer when it is assigned to an attribute."""
 
 
 class ParameterTuple(tuple):

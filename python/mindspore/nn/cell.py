@@ -8,7 +8,7 @@ import inspect
 from collections import OrderedDict, namedtuple
 
 from mindspore.common.hook_handle import HookTable
-from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindspore.common.tensor import Tensor
 from mindspore.common import dtype as mstype
 
@@ -117,6 +117,8 @@ class Cell:
         d = self.__dict__
         if isinstance(value, (Cell, Parameter, ParameterTuple)):
             self._set_child(name, value)
+        elif isinstance(value, _Buffer) and name not in d.get("_buffers", ()):
+            self.register_buffer(name, value)
         elif name in d.get("_params", ()):
             self._assign_param(name, value)
         elif name in d.get("_cells", ()):
