@@ -44,9 +44,14 @@ _live = weakref.WeakSet()
 
 
 @atexit.register
-def _close_all():
+def _cleanup():
+    """Stops every running iterator."""
     for it in list(_live):
         it.close()
+
+
+def _unset_iterator_cleanup():
+    """Iterators may start again after _cleanup at any time; nothing is to be unset."""
 
 
 class Iterator:

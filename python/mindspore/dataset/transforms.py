@@ -1,6 +1,7 @@
 """Transforms on any column, and the base of those on images. An object holds checked arguments; the pipeline runs the
 transform of the same name in C. Called on an array it runs at once."""
 import enum
+import sys
 
 import numpy as np
 
@@ -327,3 +328,6 @@ class Plugin:
     def __init__(self, lib_path, func_name, user_args=None):
         raise NotImplementedError('Plugin is not supported: its binary interface is that of the original. Write a Python '
                                   'function, or use ms_transform_host of the C interface.')
+
+for _alias in ('transforms',):  # older scripts import these names as modules
+    sys.modules[f'{__name__}.{_alias}'] = sys.modules[__name__]

@@ -1,6 +1,7 @@
 """Transforms on images: arrays of shape <H, W, C> or <H, W>."""
 import enum
 import numbers
+import sys
 
 import numpy as np
 
@@ -219,3 +220,6 @@ class ImageReadMode(enum.IntEnum):
 from ._image import *  # noqa: E402,F401,F403 - they are made of the classes above
 from ._policy import *  # noqa: E402,F401,F403
 from .transforms import not_random  # noqa: E402,F401
+
+for _alias in ('utils', 'transforms'):  # older scripts import these names as modules
+    sys.modules[f'{__name__}.{_alias}'] = sys.modules[__name__]
