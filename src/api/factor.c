@@ -238,6 +238,10 @@ static MsTensor *upper_of(MsTensor *lu)
 static MsTensor *permutation(const char *op, MsTensor *pivots, int64_t m, int64_t base)
 {
     int64_t s[MS_MAX_DIM], k = nd(pivots) ? shape(pivots)[nd(pivots) - 1] : 0;
+    if (k < 1 || k > m)
+        return MS_FAIL_NULL(MS_ERROR_VALUE,
+                            "For '%s', the pivots must be 1 to %lld per matrix, but got shape %s.", op,
+                            (long long)m, ms__shape_text(nd(pivots), shape(pivots)));
     memcpy(s, shape(pivots), sizeof s);
     s[nd(pivots) - 1] = m;
     MsTensor *perm = k ? ms_tensor_empty(MS_INT64, nd(pivots), s) : NULL;
@@ -310,6 +314,7 @@ MS_API(lu_solve, "ops.lu_solve", "(b: Tensor, LU_data: Tensor, LU_pivots: Tensor
     MsTensor *p = swapped(permutation_matrix(perm, dtype_of(lu)));
     bool vector = nd(b) == nd(lu) - 1;
     if (vector) b = ms__unsqueezed(b, nd(b));
+    MS_TRY(check_matrix("lu_solve", b, false));
     MsTensor *y = p && b ? triangular("lu_solve", lu, mm(p, b), false, true) : NULL;
     y = y ? triangular("lu_solve", lu, y, true, false) : NULL;
     return R(vector ? ms__dropped(y, y ? nd(y) - 1 : 0) : y);
@@ -653,8 +658,9 @@ MS_API(
     MsTensor *x = ms__cast_to(floating(T(0)), DTYPE(4));
     if (ARG(1)->kind == MS_ARG_STR && strcmp(ARG(1)->s, "fro") != 0)
         return R(x ? matrix_norm("norm", x, ARG(1), axes.n < 0 ? MS_INTS(-2, -1) : axes, I(3)) : NULL);
-    return R(x ? ms__vector_norm(x, ARG(1)->kind == MS_ARG_STR ? 2 : F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3))
-               : NULL);
+    return R(
+        x ? ms__vector_norm(x, ARG(1)->kind == MS_ARG_STR ? 2 : F(1), axes.n > 0 ? axes : MS_INTS_NONE, I(3))
+          : NULL);
 }
 MS_API(vector_norm_ops, "ops.vector_norm",
        "(x: Tensor, ord: number = 2, axis: ints = None, keepdims: bool = False, *, dtype: dtype = None) -> "
