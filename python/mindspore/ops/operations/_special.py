@@ -245,7 +245,7 @@ class InsertGradientOf(Primitive):
 
 
 class HookBackward(Primitive):
-    """The identity; ``hook_fn(gradient)`` sees the gradient and may replace it, or with ``cell_id``
+    """The identity; ``hook_fn((gradient, ...))`` sees the gradients and may replace them, or with ``cell_id``
     ``hook_fn(cell_id, gradients, gradients)``."""
 
     def __init__(self, hook_fn, cell_id=""):
@@ -263,7 +263,7 @@ class HookBackward(Primitive):
             if self.cell_id:
                 out = self.hook_fn(self.cell_id, tuple(cts), tuple(cts))
             else:
-                out = self.hook_fn(cts[0] if len(cts) == 1 else tuple(cts))
+                out = self.hook_fn(tuple(cts))
             return out if out is None or isinstance(out, (tuple, list)) else (out,)
         out = identity(grad, inputs)
         return out[0] if len(out) == 1 else out
