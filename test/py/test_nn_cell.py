@@ -34,6 +34,7 @@ def test_no_init_parameters():
     assert (net.weight.asnumpy() == 0).all()
     assert (nn.Dense(3, 4).weight.asnumpy() != 0).any()
     assert nn.Accuracy is ms.train.Accuracy
+    assert not hasattr(nn, "NoSuchLayer")
 
 
 def test_set_dtype_and_buffers():

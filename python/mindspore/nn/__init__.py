@@ -13,14 +13,16 @@ __all__ = ["Cell"] + (dynamic_lr.__all__ + layer.__all__ + learning_rate_schedul
 
 
 def __getattr__(name):
-    """Metrics, which used to live here, and random distributions are imported when they are first named."""
+    """Metrics, which used to live here, are imported when they are first named."""
     import importlib
-    if name in ("probability", "utils"):
-        return importlib.import_module("mindspore.nn." + name)
+    if name == "utils":
+        return importlib.import_module("mindspore.nn.utils")
     if name == "no_init_parameters":
         return importlib.import_module("mindspore.nn.utils").no_init_parameters
+    if name.startswith("_"):
+        raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
     from mindspore.train import metrics
     value = metrics.get_metrics if name == "get_metrics" and hasattr(metrics, "get_metrics") else getattr(metrics, name, None)
-    if value is None or name.startswith("_"):
+    if value is None:
         raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
     return value
