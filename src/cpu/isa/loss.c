@@ -46,7 +46,7 @@ static float row_max(const MsLoss *p, int64_t r)
     return all > rest ? all : rest;
 }
 
-static V last_lanes(const float *x, int64_t n)
+static inline __attribute__((always_inline)) V last_lanes(const float *x, int64_t n)
 {
     V v = all_lanes(-INFINITY);
     memcpy(&v, x, (size_t)n * sizeof *x);

@@ -12,6 +12,7 @@
 
 typedef float V __attribute__((vector_size(64), aligned(4), may_alias));
 typedef int32_t I __attribute__((vector_size(64), aligned(4), may_alias));
+typedef uint32_t U __attribute__((vector_size(64), aligned(4), may_alias));
 
 VEC V pick(I mask, V a, V b)
 {
@@ -45,7 +46,7 @@ VEC V exp_v(V x)
     p = p * r + 1.66666657e-1f;
     p = p * r + 0.5f;
     p = p * (r * r) + r + 1.0f;
-    V y = (V)((I)p + ((I)t << 23));
+    V y = (V)((U)p + ((U)t << 23)); /* wraps where x is out of range, which is picked away */
     y = pick(x < -87.3f, (V){0}, y);
     return pick(x != x, x, y);
 }
