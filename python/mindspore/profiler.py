@@ -176,7 +176,8 @@ class _Base:
 
 class profile(_Base):  # noqa: N801
     """Records between ``start`` and ``stop`` or as a context; with a ``schedule`` only the steps it names, ``step()`` ending
-    each. ``on_trace_ready(profile)`` is called when a recording is complete; without one results go to ``./data``."""
+    each. ``on_trace_ready(profile)`` is called when a recording is complete; without one results go to ``./data``. Stacks, memory,
+    data processing, strategies and counters of other devices are not recorded: their options are checked only."""
 
     def __init__(self, activities=None, with_stack=False, profile_memory=False, data_process=False, parallel_strategy=False,
                  start_profile=True, hbm_ddr=False, pcie=False, sync_enable=True, record_shapes=False, schedule=None,

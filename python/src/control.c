@@ -30,20 +30,6 @@ static MsPick *picks(PyObject *seq, int *n)
     return p;
 }
 
-/* New Tensors for handles of the open scope. */
-static PyObject *wrapped(int n, MsTensor *const *t)
-{
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; tuple && i < n; i++) {
-        PyObject *o = py_wrap(ms_tensor_ref(t[i]));
-        if (!o)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, i, o);
-    }
-    return tuple;
-}
-
 static PyObject *cond(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -60,7 +46,7 @@ static PyObject *cond(PyObject *self, PyObject *args)
     else if (out && n != m)
         PyErr_Format(PyExc_ValueError, "the branches give %d and %d outputs", n, m);
     else if (out)
-        r = ms__flow_cond(PY_HANDLE(pred), a, b, n, p, q, out) == MS_OK ? wrapped(n, out) : py_raise();
+        r = ms__flow_cond(PY_HANDLE(pred), a, b, n, p, q, out) == MS_OK ? py_wrap_all(n, out) : py_raise();
     PyMem_Free(p);
     PyMem_Free(q);
     PyMem_Free(out);
@@ -89,7 +75,7 @@ static PyObject *while_(PyObject *self, PyObject *args)
             PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(o)->tp_name);
     }
     if (x && !PyErr_Occurred())
-        r = ms__flow_while(a, b, n, x, p, x + n) == MS_OK ? wrapped(n, x + n) : py_raise();
+        r = ms__flow_while(a, b, n, x, p, x + n) == MS_OK ? py_wrap_all(n, x + n) : py_raise();
     PyMem_Free(p);
     PyMem_Free(x);
     ms_scope_end(mark, NULL, 0);

@@ -19,20 +19,6 @@ static void drop(MsHost *h)
     free(h);
 }
 
-/* A tuple of new Tensors; NULL entries are None. */
-static PyObject *tuple_of(int n, MsTensor *const *t)
-{
-    PyObject *tuple = PyTuple_New(n);
-    for (int i = 0; tuple && i < n; i++) {
-        PyObject *o = t[i] ? py_wrap(ms_tensor_ref(t[i])) : Py_NewRef(Py_None);
-        if (!o)
-            Py_CLEAR(tuple);
-        else
-            PyTuple_SET_ITEM(tuple, i, o);
-    }
-    return tuple;
-}
-
 static MsStatus take(PyObject *result, int n, MsTensor **grad)
 {
     if (!PyTuple_Check(result) || PyTuple_GET_SIZE(result) != n) {
@@ -56,8 +42,8 @@ static MsStatus call(MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTens
                      MsTensor *const *ct, MsTensor **grad)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *xs = tuple_of(n_in, in), *ys = xs ? tuple_of(n_out, out) : NULL,
-             *cts = ys ? tuple_of(n_out, ct) : NULL;
+    PyObject *xs = py_wrap_all(n_in, in), *ys = xs ? py_wrap_all(n_out, out) : NULL,
+             *cts = ys ? py_wrap_all(n_out, ct) : NULL;
     PyObject *r = cts ? PyObject_CallFunctionObjArgs(((Host *)h)->fn, xs, ys, cts, NULL) : NULL;
     MsStatus st = r ? take(r, n_in, grad) : MS_ERROR_FOREIGN;
     if (PyErr_Occurred()) st = MS_FAIL(MS_ERROR_FOREIGN, "A gradient function failed.");
@@ -72,7 +58,7 @@ static MsStatus call(MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTens
 static MsStatus run(MsHost *h, int n, MsTensor *const *in)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *xs = tuple_of(n, in), *r = xs ? PyObject_CallObject(((Host *)h)->fn, xs) : NULL;
+    PyObject *xs = py_wrap_all(n, in), *r = xs ? PyObject_CallObject(((Host *)h)->fn, xs) : NULL;
     MsStatus st = r ? MS_OK : MS_FAIL(MS_ERROR_FOREIGN, "A function of the host failed.");
     Py_XDECREF(xs);
     Py_XDECREF(r);
@@ -122,7 +108,7 @@ static PyObject *custom(PyObject *self, PyObject *args)
     *h = (Host){{1, call, drop, run}, Py_NewRef(fn)};
     MsTensor **out = x + n_in + n_out;
     if (ms_custom(n_in + n_out, x, n_in, &h->host, n_out, out, &n) == MS_OK)
-        r = tuple_of(n, out);
+        r = py_wrap_all(n, out);
     else
         py_raise();
 done:

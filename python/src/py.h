@@ -35,6 +35,8 @@ extern PyTypeObject *py_tensor_type;
 PyObject *py_raise(void);
 /* Wraps a handle, taking over the caller's reference; NULL raises the library's error. */
 PyObject *py_wrap(MsTensor *t);
+/* A tuple of new Tensors for handles of the open scope; NULL entries become None. */
+PyObject *py_wrap_all(int n, MsTensor *const *t);
 /* Ends the scope of `mark` and wraps t, a reference in it; NULL raises the library's error unless an
  * exception is set. */
 PyObject *py_leave(int mark, MsTensor *t);

@@ -49,8 +49,7 @@ static MsTensor **handles(PyObject *seq, int *n)
     return t;
 }
 
-/* New Tensors for handles of the open scope; NULL entries become None. */
-static PyObject *wrapped(int n, MsTensor *const *t)
+PyObject *py_wrap_all(int n, MsTensor *const *t)
 {
     PyObject *tuple = PyTuple_New(n);
     for (int i = 0; tuple && i < n; i++) {
@@ -79,7 +78,7 @@ static PyObject *opened(MsTrace *trace, TraceKind kind, int n, int n_w, MsTensor
     Trace *o = PyObject_New(Trace, trace_type);
     if (!o) return NULL;
     o->trace = trace, o->kind = kind, o->n_in = n, o->n_w = n_w;
-    PyObject *xs = wrapped(n, x);
+    PyObject *xs = py_wrap_all(n, x);
     return xs ? Py_BuildValue("NN", o, xs) : (Py_DECREF(o), NULL);
 }
 
@@ -176,7 +175,7 @@ static PyObject *trace_grad(PyObject *self, PyObject *args)
     } else if (grad) {
         MsStatus st;
         Py_BEGIN_ALLOW_THREADS st = ms_vjp_grad(o->trace, n, y, ct, grad);
-        Py_END_ALLOW_THREADS r = st == MS_OK ? wrapped(o->n_in + o->n_w, grad) : py_raise();
+        Py_END_ALLOW_THREADS r = st == MS_OK ? py_wrap_all(o->n_in + o->n_w, grad) : py_raise();
         if (r && PyErr_CheckSignals() < 0) Py_CLEAR(r);
     }
     PyMem_Free(y);
@@ -197,7 +196,7 @@ static PyObject *trace_value(PyObject *self, PyObject *args)
     if (o->kind == JVP) {
         MsTensor *v[2] = {NULL, NULL};
         MsStatus st = ms_jvp_value(o->trace, PY_HANDLE(y), &v[0], &v[1]);
-        PyObject *r = st == MS_OK ? wrapped(2, v) : py_raise();
+        PyObject *r = st == MS_OK ? py_wrap_all(2, v) : py_raise();
         ms_scope_end(mark, NULL, 0);
         return r;
     }
@@ -280,7 +279,7 @@ static PyObject *trace_peek(PyObject *self, PyObject *args)
     if (in && n != o->n_in)
         PyErr_Format(PyExc_ValueError, "expected %d inputs, but got %d", o->n_in, n);
     else if (in)
-        r = ms__stage_peek(o->trace, PY_HANDLE(x), in, &out[0], &out[1]) == MS_OK ? wrapped(2, out)
+        r = ms__stage_peek(o->trace, PY_HANDLE(x), in, &out[0], &out[1]) == MS_OK ? py_wrap_all(2, out)
                                                                                   : py_raise();
     PyMem_Free(in);
     ms_scope_end(mark, NULL, 0);
@@ -340,7 +339,7 @@ static PyObject *graph_call(PyObject *self, PyObject *inputs)
     if (out) {
         MsStatus st;
         Py_BEGIN_ALLOW_THREADS st = ms_graph_call(g, n, in, out);
-        Py_END_ALLOW_THREADS r = st == MS_OK ? wrapped(n_out, out) : py_raise();
+        Py_END_ALLOW_THREADS r = st == MS_OK ? py_wrap_all(n_out, out) : py_raise();
         if (r && PyErr_CheckSignals() < 0) Py_CLEAR(r);
     }
     PyMem_Free(in);

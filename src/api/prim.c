@@ -628,7 +628,8 @@ MS_API(p_layer_norm, "_p.layer_norm",
 }
 
 /* (y, mask): elements, or whole channels when drawn_axes is 2, are kept with probability keep_prob. */
-MS_API(p_dropout, "_p.dropout", "(x: Tensor, keep_prob: float, drawn_axes: int) -> any")
+MS_API(p_dropout, "_p.dropout",
+       "(x: Tensor, keep_prob: float, drawn_axes: int, state: Tensor? = None) -> any")
 {
     MsTensor *x = T(0);
     double keep = F(1);
@@ -636,7 +637,8 @@ MS_API(p_dropout, "_p.dropout", "(x: Tensor, keep_prob: float, drawn_axes: int) 
         return MS_FAIL(MS_ERROR_VALUE, "For 'Dropout', the 'keep_prob' must be in (0, 1], but got %g.", keep);
     int64_t s[MS_MAX_DIM];
     for (int d = 0; d < nd(x); d++) s[d] = I(2) < 0 || d < I(2) ? shape(x)[d] : 1;
-    MsTensor *u = ms_rng_uniform(ms__rng_next(ms_random_state()), (MsInts){nd(x), s}, MS_FLOAT32);
+    MsTensor *u =
+        ms_rng_uniform(ms__rng_next(GIVEN(3) ? T(3) : ms_random_state()), (MsInts){nd(x), s}, MS_FLOAT32);
     MsTensor *mask = u ? ms_lt(u, ms_tensor_scalar(MS_FLOAT32, keep)) : NULL;
     mask = mask ? ms_broadcast_to(mask, shape_of(x)) : NULL;
     MsTensor *y = mask ? ms_where(mask, keep > 0 ? ms_mul(x, number(x, 1 / keep)) : x, number(x, 0)) : NULL;

@@ -176,3 +176,13 @@ def test_objects():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_seeds_of_dropout_and_truncated_normal():
+    """Objects with the same seeds draw the same numbers, and each goes on with its next call."""
+    x = Tensor(np.ones((64,), np.float32))
+    for make, run in ((lambda: P.Dropout(0.5, 3, 4), lambda p: p(x)[1]), (lambda: P.TruncatedNormal(seed=3), lambda p: p((64,)))):
+        one, two = make(), make()
+        first, second = run(one).asnumpy(), run(one).asnumpy()
+        np.testing.assert_array_equal(first, run(two).asnumpy())
+        assert (first != second).any()

@@ -205,10 +205,10 @@ def resize_linear(x, size, mode):
 
 # ---- random ----
 
-def truncated_normal(shape, dtype):
+def truncated_normal(shape, dtype, state):
     """Standard normal numbers within two deviations, by the inverse distribution."""
     edge = math.erf(2 / math.sqrt(2))
-    u = _o.rand(shape, dtype=mstype.float32) * (2 * edge) - edge
+    u = _p.draw('uniform', shape, state) * (2 * edge) - edge
     return _o.cast(_o.erfinv(u) * math.sqrt(2), dtype)
 
 
