@@ -78,7 +78,9 @@ typedef enum MsDtype {
     MS_FLOAT64,
     MS_COMPLEX64,
     MS_COMPLEX128,
-    MS_INT4, /* two values a byte, weights of quantised networks only */
+    MS_INT4,   /* two values a byte, weights of quantised networks only */
+    MS_STRING, /* a byte of UTF-8 text; data pipeline only. The last axis holds a text, padded with NUL */
+    MS_BYTES,  /* the same for bytes that are no text */
     MS_DTYPE_COUNT,
     MS_DTYPE_NONE = -1 /* "not given" */
 } MsDtype;

@@ -79,6 +79,7 @@ static PyObject *asarray, *row_major; /* numpy.asarray and {'order': 'C'} */
 
 static PyObject *to_numpy(MsTensor *t)
 {
+    if (py_is_text(t)) return py_text_array(t);
     PyObject *wrapped = py_wrap(ms_tensor_ref(t));
     PyObject *array = wrapped ? py_asnumpy(wrapped, NULL) : NULL;
     Py_XDECREF(wrapped);
@@ -101,7 +102,8 @@ static MsTensor *to_tensor(PyObject *o)
     }
     PyObject *args = PyTuple_Pack(1, o), *array = args ? PyObject_Call(asarray, args, row_major) : NULL;
     Py_XDECREF(args);
-    MsTensor *t = array ? py_from_data(array, MS_DTYPE_NONE) : NULL;
+    MsTensor *t = array ? py_text(array) : NULL;
+    if (array && !t && !PyErr_Occurred()) t = py_from_data(array, MS_DTYPE_NONE);
     Py_XDECREF(array);
     return t;
 }
@@ -869,9 +871,10 @@ static PyObject *ds_next(PyObject *m, PyObject *args)
     if (st != MS_OK) return raise_error();
     PyObject *row = PyList_New(n);
     for (int k = 0; k < n; k++) {
-        PyObject *v = row ? py_wrap(column[k]) : NULL;
-        if (!row) ms_tensor_unref(column[k]);
-        if (v && as_numpy) {
+        bool text = py_is_text(column[k]);
+        PyObject *v = row ? text ? py_text_array(column[k]) : py_wrap(column[k]) : NULL;
+        if (!row || text) ms_tensor_unref(column[k]);
+        if (v && as_numpy && !text) {
             PyObject *array = py_asnumpy(v, NULL);
             Py_DECREF(v);
             v = array;

@@ -55,6 +55,14 @@ MsDtype py_dtype_of(PyObject *o);
 MsTensor *py_from_data(PyObject *data, MsDtype dtype);
 /* An object with the buffer protocol as a tensor that shares its memory and keeps it alive. */
 MsTensor *py_from_buffer(PyObject *o, bool need_writable);
+/* str, bytes or an array of them as texts of the data pipeline (text.c), in the open scope; NULL without an exception for
+ * anything else. And back: an array, also for one text. */
+MsTensor *py_text(PyObject *o);
+PyObject *py_text_array(MsTensor *t);
+static inline bool py_is_text(MsTensor *t)
+{
+    return t->dtype == MS_STRING || t->dtype == MS_BYTES;
+}
 /* True for numpy scalars; decided by type name of the bases, so that numpy need not be imported. */
 bool py_is_numpy_scalar(PyObject *o);
 bool py_is_ndarray(PyObject *o);

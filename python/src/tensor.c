@@ -436,7 +436,7 @@ static MsTensor *readable(PyObject *self)
 
 static int get_buffer(PyObject *self, Py_buffer *view, int flags)
 {
-    static const char *const formats[] = {
+    static const char *const formats[MS_DTYPE_COUNT] = {
         [MS_BOOL] = "?",       [MS_INT8] = "b",        [MS_INT16] = "h",   [MS_INT32] = "i",
         [MS_INT64] = "l",      [MS_UINT8] = "B",       [MS_UINT16] = "H",  [MS_UINT32] = "I",
         [MS_UINT64] = "L",     [MS_FLOAT16] = "e",     [MS_FLOAT32] = "f", [MS_FLOAT64] = "d",

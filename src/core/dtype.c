@@ -8,7 +8,8 @@ typedef enum Kind {
     UINT,
     FLOAT,
     COMPLEX,
-    PACKED
+    PACKED,
+    TEXT
 } Kind;
 
 static const struct {
@@ -31,6 +32,8 @@ static const struct {
     [MS_COMPLEX64] = {"complex64", 8, COMPLEX},
     [MS_COMPLEX128] = {"complex128", 16, COMPLEX},
     [MS_INT4] = {"int4", 1, PACKED},
+    [MS_STRING] = {"string", 1, TEXT},
+    [MS_BYTES] = {"bytes", 1, TEXT},
 };
 
 const char *ms_dtype_name(MsDtype dtype)

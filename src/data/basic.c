@@ -196,6 +196,7 @@ MsTensor *ms__data_filled(MsDtype dtype, int ndim, const int64_t *shape, double 
 {
     MsTensor *y = ms_tensor_empty(dtype, ndim, shape), *wide = ms_tensor_empty(MS_FLOAT64, 0, NULL);
     if (!y || !wide) return NULL;
+    if (ms__data_is_text(y)) return memset(y->data, 0, (size_t)y->numel), y;
     *(double *)wide->data = value;
     MsTensor *one = ms__data_cast(wide, dtype);
     size_t size = ms_dtype_size(dtype);
@@ -214,7 +215,7 @@ const MsTransformKind ms__transforms_basic[] = {
     {"TypeCast", "data_type", 1, 1, false, check_dtype, run_type_cast, stage_type_cast},
     {"ToType", "data_type", 1, 1, false, check_dtype, run_type_cast, stage_type_cast},
     {"OneHot", "num_classes, smoothing_rate=0", 1, 2, false, check_one_hot, run_one_hot, NULL},
-    {"Duplicate", "", 0, 0, false, NULL, run_duplicate, NULL},
+    {"Duplicate", "", 0, 0, MS_TAKES_TEXT, NULL, run_duplicate, NULL},
     {"Fill", "fill_value", 1, 1, false, NULL, run_fill, NULL},
     {.name = NULL},
 };

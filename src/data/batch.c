@@ -74,8 +74,15 @@ static bool same_form(const MsTensor *batch, const MsTensor *row)
            memcmp(row->shape, batch->shape + 1, (size_t)row->ndim * sizeof *row->shape) == 0;
 }
 
-static MsStatus put_row(const BatchSet *s, int c, MsTensor *batch, int64_t k, MsTensor *row)
+static MsStatus put_row(const BatchSet *s, int c, MsTensor **into, int64_t k, MsTensor *row)
 {
+    if (ms__data_is_text(row) && ms__data_is_text(*into)) { /* as wide as the widest */
+        int64_t have = (*into)->shape[(*into)->ndim - 1], more = row->shape[row->ndim - 1];
+        if (have < more) *into = ms__data_widen(*into, more);
+        if (have > more) row = ms__data_widen(row, have);
+        if (!*into || !row) return ms_error()->code;
+    }
+    MsTensor *batch = *into;
     if (!same_form(batch, row)) {
         if (row->dtype != batch->dtype)
             return MS_FAIL(MS_ERROR_RUNTIME,
@@ -133,7 +140,7 @@ static MsStatus plain(BatchNode *n, int64_t size, MsRow *row)
                 out[c] = batch_room(in.col[c], room);
             else if (want > room)
                 out[c] = resize(out[c], k, want);
-            st = out[c] ? put_row(s, c, out[c], k, in.col[c]) : ms_error()->code;
+            st = out[c] ? put_row(s, c, &out[c], k, in.col[c]) : ms_error()->code;
         }
         room = want;
         ms__row_clear(&in);
@@ -186,18 +193,19 @@ static MsTensor *pad_column(BatchNode *n, int c)
     int64_t shape[MS_MAX_DIM] = {n->n};
     bool pad = !want || want->n >= 0;
     if (first->ndim == MS_MAX_DIM) return batch_room(first, n->n);
-    if (pad && want && want->n != first->ndim)
+    int inner = first->ndim - ms__data_is_text(first); /* the width of texts is no size to pad to */
+    if (pad && want && want->n != inner)
         return MS_FAIL_NULL(MS_ERROR_RUNTIME,
                             "For 'padded_batch', the pad shape of column '%s' has %d sizes, but a row has "
                             "%d dimensions.",
-                            s->base.child[0]->col[c], want->n, first->ndim);
+                            s->base.child[0]->col[c], want->n, inner);
     for (int d = 0; d < first->ndim; d++) {
         shape[d + 1] = first->shape[d];
         for (int64_t r = 0; pad && r < n->n; r++) {
             const MsTensor *t = n->row[r].col[c];
             if (t->ndim == first->ndim && t->shape[d] > shape[d + 1]) shape[d + 1] = t->shape[d];
         }
-        if (pad && want && want->v[d] >= 0) {
+        if (pad && want && d < want->n && want->v[d] >= 0) {
             if (want->v[d] < shape[d + 1])
                 return MS_FAIL_NULL(
                     MS_ERROR_RUNTIME,
@@ -207,15 +215,15 @@ static MsTensor *pad_column(BatchNode *n, int c)
             shape[d + 1] = want->v[d];
         }
     }
-    MsTensor *out =
-        ms__data_filled((MsDtype)first->dtype, first->ndim + 1, shape, c < s->n_pad ? s->pad_value[c] : 0);
+    double value = c < s->n_pad && !ms__data_is_text(first) ? s->pad_value[c] : 0;
+    MsTensor *out = ms__data_filled((MsDtype)first->dtype, first->ndim + 1, shape, value);
     if (!out) return NULL;
     size_t size = ms_dtype_size((MsDtype)out->dtype);
     int64_t step = n->n ? out->numel / n->n : 0;
     for (int64_t r = 0; r < n->n; r++) {
         MsTensor *t = n->row[r].col[c];
         if (!pad) {
-            if (put_row(s, c, out, r, t) != MS_OK) return NULL;
+            if (put_row(s, c, &out, r, t) != MS_OK) return NULL;
             continue;
         }
         if (t->dtype != out->dtype || t->ndim != first->ndim)
@@ -233,7 +241,7 @@ static MsTensor *stack_column(BatchNode *n, int c)
 {
     MsTensor *out = batch_room(n->row[0].col[c], n->n);
     for (int64_t r = 0; out && r < n->n; r++)
-        if (put_row(batch_set(&n->base), c, out, r, n->row[r].col[c]) != MS_OK) return NULL;
+        if (put_row(batch_set(&n->base), c, &out, r, n->row[r].col[c]) != MS_OK) return NULL;
     return out;
 }
 

@@ -36,6 +36,10 @@ typedef struct MsRow {
 } MsRow;
 
 void ms__row_clear(MsRow *row);
+/* Texts lie in the last axis, padded with NUL, so that an array of them is one tensor (dataset.c). */
+bool ms__data_is_text(const MsTensor *t);
+/* t with texts of `width` bytes, at least as many as it has, in the open scope. */
+MsTensor *ms__data_widen(MsTensor *t, int64_t width);
 /* t, or a row-major copy in the open scope. */
 MsTensor *ms__data_contiguous(MsTensor *t);
 
@@ -177,10 +181,15 @@ typedef struct MsStage {
     const double *mean, *std;
 } MsStage;
 
+enum {
+    MS_TAKES_MANY = true, /* any number of columns, which are treated alike */
+    MS_TAKES_TEXT = 2     /* texts too; the others refuse them */
+};
+
 typedef struct MsTransformKind {
     const char *name, *sig; /* sig: the arguments in order, for messages and for the skins */
     int min_arg, max_arg;
-    bool many; /* takes any number of columns and treats them alike; otherwise one */
+    int takes; /* false: one column of numbers; or of these */
     MsStatus (*check)(MsTransform *t);
     MsStatus (*run)(MsTransformCall *c);
     int (*stage)(const MsTransform *t,

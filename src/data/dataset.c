@@ -32,6 +32,25 @@ MsTensor *ms__data_contiguous(MsTensor *t)
     return y;
 }
 
+bool ms__data_is_text(const MsTensor *t)
+{
+    return t->dtype == MS_STRING || t->dtype == MS_BYTES;
+}
+
+MsTensor *ms__data_widen(MsTensor *t, int64_t width)
+{
+    int64_t shape[MS_MAX_DIM], old = t->shape[t->ndim - 1];
+    memcpy(shape, t->shape, sizeof shape);
+    shape[t->ndim - 1] = width;
+    t = ms__data_contiguous(t);
+    MsTensor *y = t ? ms_tensor_empty((MsDtype)t->dtype, t->ndim, shape) : NULL;
+    if (!y) return NULL;
+    memset(y->data, 0, (size_t)y->numel);
+    for (int64_t i = 0; old > 0 && i < t->numel / old; i++)
+        memcpy(y->data + i * width, t->data + i * old, (size_t)old);
+    return y;
+}
+
 void ms__error_take(MsError *e)
 {
     *e = *ms_error();

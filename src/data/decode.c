@@ -11,10 +11,11 @@
 
 static MsStatus bytes_of(const char *op, MsTensor *x, const uint8_t **p, size_t *n)
 {
-    if (x->ndim != 1)
+    bool text = x->dtype == MS_BYTES && x->numel == x->shape[x->ndim - 1];
+    if (x->ndim != 1 && !text)
         return MS_FAIL(MS_ERROR_RUNTIME, "%s: invalid input shape, only support 1D input, got rank: %d", op,
                        x->ndim);
-    if (x->dtype != MS_UINT8 && x->dtype != MS_INT8)
+    if (x->dtype != MS_UINT8 && x->dtype != MS_INT8 && !text)
         return MS_FAIL(MS_ERROR_RUNTIME, "%s: the bytes of an image must be uint8, but got %s.", op,
                        ms_dtype_name((MsDtype)x->dtype));
     *p = (const uint8_t *)x->data, *n = (size_t)x->numel;
@@ -176,8 +177,8 @@ MsStatus ms__decode_run(int n, MsTransform *const *op, MsDataRng *rng, MsTensor 
 #define CROP_SIG "height, width, scale min, scale max, ratio min, ratio max, interpolation, max_attempts"
 
 const MsTransformKind ms__transforms_decode[] = {
-    {"Decode", "", 0, 0, false, NULL, run_decode, NULL},
-    {"RandomResizedCrop", CROP_SIG, 8, 8, true, check_crop, run_random_resized_crop, NULL},
-    {"RandomCropDecodeResize", CROP_SIG, 8, 8, false, check_crop, run_crop_decode, NULL},
+    {"Decode", "", 0, 0, MS_TAKES_TEXT, NULL, run_decode, NULL},
+    {"RandomResizedCrop", CROP_SIG, 8, 8, MS_TAKES_MANY | MS_TAKES_TEXT, check_crop, run_random_resized_crop, NULL},
+    {"RandomCropDecodeResize", CROP_SIG, 8, 8, MS_TAKES_TEXT, check_crop, run_crop_decode, NULL},
     {.name = NULL},
 };

@@ -57,8 +57,8 @@ static MsStatus run_host(MsTransformCall *c)
     return h->run(h->ctx, c->n_in, in, &c->n_out, c->out);
 }
 
-static const MsTransformKind group_kind = {.name = "Compose", .sig = "", .many = true, .run = run_group};
-static const MsTransformKind host_kind = {.name = "PyFunc", .sig = "", .many = true, .run = run_host};
+static const MsTransformKind group_kind = {.name = "Compose", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_group};
+static const MsTransformKind host_kind = {.name = "PyFunc", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_host};
 
 /* ---- construction ---- */
 
@@ -165,10 +165,14 @@ static const char *name_of(const MsTransform *t)
 static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *const *in, int *n_out,
                         MsTensor **out)
 {
-    if (n_in != 1 && !t->kind->many)
+    if (n_in != 1 && !(t->kind->takes & MS_TAKES_MANY))
         return MS_FAIL(MS_ERROR_RUNTIME,
                        "The op is OneToOne, can only accept one tensor as input, but got %d.", n_in);
     MsTensor *dense[MS_DATA_MAX_COLUMN];
+    for (int k = 0; k < n_in; k++)
+        if (!(t->kind->takes & MS_TAKES_TEXT) && ms__data_is_text(in[k]))
+            return MS_FAIL(MS_ERROR_RUNTIME, "%s: the input is text (%s), but must be numbers.", name_of(t),
+                           ms_dtype_name((MsDtype)in[k]->dtype));
     for (int k = 0; k < n_in; k++)
         if (!(dense[k] = ms__data_contiguous(in[k]))) return ms_error()->code;
     MsTransformCall c = {.op = t, .rng = rng, .n_in = n_in, .n_out = n_in, .in = dense, .out = out};

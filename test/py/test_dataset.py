@@ -240,7 +240,7 @@ def test_generator_errors():
     with pytest.raises(RuntimeError, match='type of returned data'):
         rows(ds.GeneratorDataset([1, 2], ['a'], [ms.float32], shuffle=False))
     with pytest.raises(RuntimeError):
-        rows(ds.GeneratorDataset(['text'], ['a'], shuffle=False))
+        rows(ds.GeneratorDataset([object()], ['a'], shuffle=False))
     for call in (lambda: ds.GeneratorDataset(Squares()), lambda: ds.GeneratorDataset(wrong, ['a'], shuffle=True),
                  lambda: ds.GeneratorDataset(Squares(), ['a'], num_shards=2)):
         with pytest.raises(ValueError):
@@ -416,7 +416,7 @@ def test_basic():
     (lambda: ds.NumpySlicesDataset({'a': [1, 2], 'b': [1]}), ValueError, 'equally long'),
     (lambda: numbers().create_tuple_iterator(num_epochs=0), ValueError, 'num_epochs'),
     (lambda: rows(numbers().map(lambda x: (x, x), 'x')), RuntimeError, 'number of columns'),
-    (lambda: rows(numbers().map(lambda x: 'text', 'x')), RuntimeError, "column 'x' of row 0"),
+    (lambda: rows(numbers().map(lambda x: object(), 'x')), RuntimeError, "column 'x' of row 0"),
 ])
 def test_refused(call, kind, text):
     with pytest.raises(kind, match=text):

@@ -324,7 +324,7 @@ class Dataset:
         return shapes
 
     def output_types(self):
-        return [c.dtype for c in self._first()]
+        return [np.dtype(c.dtype.kind) if c.dtype.kind in 'US' else c.dtype for c in self._first()]
 
     def is_shuffled(self):
         return any(c.is_shuffled() for c in self.children)
