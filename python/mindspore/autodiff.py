@@ -334,13 +334,13 @@ def vmap(fn, in_axes=0, out_axes=0):
     def call(*args, **kwargs):
         leaves = _leaves(args, [])
         axes = [_normal_axis(a, x.ndim, 'in_axes') for a, x in zip(_axes_of(args, in_axes, 'in_axes'), leaves)]
-        sizes = {x.shape[a] for a, x in zip(axes, leaves) if a is not None}
+        sizes = [x.shape[a] for a, x in zip(axes, leaves) if a is not None]
         if not sizes:
             raise RuntimeError("The 'in_axes' of 'vmap' cannot be all None while 'fn' is not a 'CellList', but got "
                                f'{in_axes}.')
-        if len(sizes) > 1:
+        if any(n != sizes[0] for n in sizes[1:]):
             raise RuntimeError("The 'axis_size' of each argument in the scope of 'vmap' should be equal, but got "
-                               f"{' and '.join(map(str, sorted(sizes)))}.")
+                               f"{' and '.join(map(str, sorted(set(sizes))))}.")
         trace, xs = _c.vmap_begin(leaves, axes)
         try:
             out = _callee(fn)(*_replace(args, iter(xs)), **kwargs)

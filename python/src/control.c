@@ -33,6 +33,7 @@ static MsPick *picks(PyObject *seq, int *n)
 static PyObject *cond(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("cond", args);
     PyObject *pred, *yes, *no, *yes_out, *no_out;
     if (!PyArg_ParseTuple(args, "O!OOOO", py_tensor_type, &pred, &yes, &no, &yes_out, &no_out)) return NULL;
     MsGraph *a = py_graph(yes), *b = a ? py_graph(no) : NULL;
@@ -57,6 +58,7 @@ static PyObject *cond(PyObject *self, PyObject *args)
 static PyObject *while_(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("while_", args);
     PyObject *test, *body, *init, *outs;
     if (!PyArg_ParseTuple(args, "OOO!O", &test, &body, &PyList_Type, &init, &outs)) return NULL;
     MsGraph *a = py_graph(test), *b = a ? py_graph(body) : NULL;
@@ -85,6 +87,7 @@ static PyObject *while_(PyObject *self, PyObject *args)
 static PyObject *graph_output(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("graph_output", args);
     PyObject *graph;
     int j;
     if (!PyArg_ParseTuple(args, "Oi", &graph, &j)) return NULL;
@@ -119,6 +122,7 @@ static PyObject *stage_changed(PyObject *self, PyObject *args)
 static PyObject *write_(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("write", args);
     PyObject *t, *value;
     if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &t, py_tensor_type, &value)) return NULL;
     if (ms_tensor_write(PY_HANDLE(t), PY_HANDLE(value)) != MS_OK) return py_raise();

@@ -89,6 +89,7 @@ static int collect(PyObject *seq, MsTensor **x)
 static PyObject *custom(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("custom", args);
     PyObject *fn, *inputs, *outputs, *r = NULL;
     if (!PyArg_ParseTuple(args, "OO!O!", &fn, &PyTuple_Type, &inputs, &PyTuple_Type, &outputs)) return NULL;
     int n_in = (int)PyTuple_GET_SIZE(inputs), n_out = (int)PyTuple_GET_SIZE(outputs), n = 0;
@@ -121,6 +122,7 @@ done:
 static PyObject *host(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("host", args);
     PyObject *fn, *inputs, *r = NULL;
     if (!PyArg_ParseTuple(args, "OO!", &fn, &PyTuple_Type, &inputs)) return NULL;
     int n = (int)PyTuple_GET_SIZE(inputs);
@@ -145,6 +147,7 @@ static PyObject *host(PyObject *self, PyObject *args)
 static PyObject *pause_(PyObject *self, PyObject *delta)
 {
     (void)self;
+    if (py_recorder) return py_record_function("pause", delta);
     long d = PyLong_AsLong(delta);
     if (PyErr_Occurred()) return NULL;
     ms__trace_pause((int)d);
@@ -169,6 +172,7 @@ static PyObject *is_traced(PyObject *self, PyObject *x)
 static PyObject *rebind(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("rebind", args);
     PyObject *x, *y;
     if (!PyArg_ParseTuple(args, "O!O!", py_tensor_type, &x, py_tensor_type, &y)) return NULL;
     MsTensor *old = PY_HANDLE(x);

@@ -43,10 +43,21 @@ static int operand(PyObject *o, MsArg *arg)
     return rc;
 }
 
+/* `name` of the slot is Tensor.__x__. */
+static PyObject *recorded(const PySlot *slot, PyObject *self, PyObject *other)
+{
+    PyObject *rest = other ? PyTuple_Pack(1, other) : PyTuple_New(0);
+    PyObject *r =
+        rest ? py_record_method(py_tensor_type, slot->name + sizeof "Tensor." - 1, self, rest) : NULL;
+    Py_XDECREF(rest);
+    return r;
+}
+
 static PyObject *binary(PyObject *a, PyObject *b, PySlot *forward, PySlot *reverse)
 {
     bool swapped = !PY_IS_TENSOR(a);
     PyObject *self = swapped ? b : a, *other = swapped ? a : b, *out = NULL;
+    if (__builtin_expect(py_recorder != NULL, 0)) return recorded(swapped ? reverse : forward, self, other);
     MsArg arg[2];
     int mark = ms_scope_begin();
     int rc = operand(other, &arg[1]);
@@ -61,6 +72,7 @@ static PyObject *binary(PyObject *a, PyObject *b, PySlot *forward, PySlot *rever
 
 static PyObject *unary(PyObject *a, PySlot *slot)
 {
+    if (__builtin_expect(py_recorder != NULL, 0)) return recorded(slot, a, NULL);
     PyObject *out = NULL;
     MsArg arg = {.kind = MS_ARG_TENSOR, .t = PY_HANDLE(a)};
     int mark = ms_scope_begin();
@@ -126,6 +138,7 @@ static PyObject *compare(PyObject *a, PyObject *b, int op)
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
     static PySlot slot = {"Tensor.__getitem__", NULL, false};
+    if (__builtin_expect(py_recorder != NULL, 0)) return recorded(&slot, self, key);
     PyObject *out = NULL;
     PyMsArena arena;
     arena.used = 0, arena.more = NULL;
@@ -146,6 +159,13 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
         return -1;
     }
     PyObject *out = NULL;
+    if (__builtin_expect(py_recorder != NULL, 0)) {
+        PyObject *rest = PyTuple_Pack(2, key, value);
+        out = rest ? py_record_method(py_tensor_type, "__setitem__", self, rest) : NULL;
+        Py_XDECREF(rest);
+        Py_XDECREF(out);
+        return out ? 0 : -1;
+    }
     PyMsArena arena;
     arena.used = 0, arena.more = NULL;
     MsArg arg[3] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
@@ -166,8 +186,17 @@ static Py_hash_t hash(PyObject *self)
     return (Py_hash_t)(p >> 4 | p << (8 * sizeof p - 4));
 }
 
+/* Tells the recorder that the number of rows matters. */
+static bool pinned(PyObject *self)
+{
+    PyObject *r = py_recorder ? py_record_question("len", self) : Py_NewRef(Py_None);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
 static Py_ssize_t length(PyObject *self)
 {
+    if (!pinned(self)) return -1;
     if (PY_HANDLE(self)->ndim > 0) return (Py_ssize_t)PY_HANDLE(self)->shape[0];
     PyErr_SetString(PyExc_TypeError, "Not support len of a 0-D tensor");
     return -1;
@@ -177,6 +206,7 @@ static Py_ssize_t length(PyObject *self)
 static PyObject *at(PyObject *self, Py_ssize_t i)
 {
     if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-D tensor");
+    if (!pinned(self)) return NULL;
     if (i < 0 || i >= PY_HANDLE(self)->shape[0])
         return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i,
                             (long long)PY_HANDLE(self)->shape[0]);

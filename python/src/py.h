@@ -83,6 +83,15 @@ int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena);
  * handle. */
 PyObject *py_result(MsArg *out, PyObject *self);
 
+/* Recording (record.c). While a recorder of this thread is set, it is asked in place of what follows: a call; a
+ * function of this module; a method (more: the other arguments, a tuple or one, or NULL); "shape", "size", "len" or
+ * "pin" (nothing may change in it) of a tensor. */
+extern _Thread_local PyObject *py_recorder;
+PyObject *py_record(PyObject *fn, PyObject *const *args, Py_ssize_t n, PyObject *kwnames);
+PyObject *py_record_function(const char *name, PyObject *args);
+PyObject *py_record_method(PyTypeObject *type, const char *name, PyObject *self, PyObject *more);
+PyObject *py_record_question(const char *what, PyObject *t);
+
 /* Rows. */
 extern PyTypeObject *py_row_type;
 /* The row with this full name, borrowed, or NULL without an exception. */

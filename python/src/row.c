@@ -127,6 +127,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyOb
 {
     Row *r = (Row *)self;
     Py_ssize_t n_args = PyVectorcall_NARGS(nargsf);
+    if (__builtin_expect(py_recorder != NULL, 0)) return py_record(self, args, n_args, kwnames);
     MsArg arg[MAX_PARAM];
     PyMsArena arena;
     Refusal refusal[8];

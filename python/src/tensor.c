@@ -193,6 +193,7 @@ static PyObject *get_shape(PyObject *self, void *unused)
     (void)unused;
     PyObject *init = ((PyMsTensor *)self)->init;
     if (init && PyTuple_CheckExact(init)) return Py_NewRef(init);
+    if (py_recorder && PY_HANDLE(self)->trace) return py_record_question("shape", self);
     return ints(PY_HANDLE(self)->shape, PY_HANDLE(self)->ndim, 1);
 }
 
@@ -211,6 +212,7 @@ static PyObject *get_ndim(PyObject *self, void *unused)
 static PyObject *get_size(PyObject *self, void *unused)
 {
     (void)unused;
+    if (py_recorder && PY_HANDLE(self)->trace) return py_record_question("size", self);
     return PyLong_FromLongLong(PY_HANDLE(self)->numel);
 }
 
@@ -220,15 +222,25 @@ static PyObject *get_itemsize(PyObject *self, void *unused)
     return PyLong_FromSize_t(ms_dtype_size((MsDtype)PY_HANDLE(self)->dtype));
 }
 
+/* Tells the recorder that all sizes matter. */
+static bool pinned(PyObject *self)
+{
+    PyObject *r = py_recorder ? py_record_question("pin", self) : Py_NewRef(Py_None);
+    Py_XDECREF(r);
+    return r != NULL;
+}
+
 static PyObject *get_nbytes(PyObject *self, void *unused)
 {
     (void)unused;
+    if (!pinned(self)) return NULL;
     return PyLong_FromSize_t((size_t)PY_HANDLE(self)->numel * ms_dtype_size((MsDtype)PY_HANDLE(self)->dtype));
 }
 
 static PyObject *get_strides(PyObject *self, void *unused)
 {
     (void)unused;
+    if (!pinned(self)) return NULL;
     MsTensor *t = PY_HANDLE(self);
     return ints(t->strides, t->ndim, (int64_t)ms_dtype_size((MsDtype)t->dtype));
 }
@@ -626,6 +638,7 @@ static PyObject *is_signed(PyObject *self, PyObject *unused)
 /* Makes self another name of value's handle content: assign_value of the original. */
 static PyObject *share(PyObject *self, PyObject *value)
 {
+    if (py_recorder) return py_record_method(py_tensor_type, "assign_value", self, value);
     if (!PY_IS_TENSOR(value))
         return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(value)->tp_name);
     MsTensor *old = PY_HANDLE(self);

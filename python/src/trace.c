@@ -110,6 +110,7 @@ static PyObject *begin(TraceKind kind, PyObject *inputs, PyObject *second)
 static PyObject *vjp_begin(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("vjp_begin", args);
     PyObject *in, *weights;
     return PyArg_ParseTuple(args, "OO", &in, &weights) ? begin(VJP, in, weights) : NULL;
 }
@@ -117,6 +118,7 @@ static PyObject *vjp_begin(PyObject *self, PyObject *args)
 static PyObject *jvp_begin(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("jvp_begin", args);
     PyObject *in, *v;
     return PyArg_ParseTuple(args, "OO", &in, &v) ? begin(JVP, in, v) : NULL;
 }
@@ -124,12 +126,43 @@ static PyObject *jvp_begin(PyObject *self, PyObject *args)
 static PyObject *stage_begin(PyObject *self, PyObject *in)
 {
     (void)self;
+    if (py_recorder) {
+        PyObject *one = PyTuple_Pack(1, in), *r = one ? py_record_function("stage_begin", one) : NULL;
+        Py_XDECREF(one);
+        return r;
+    }
     return begin(STAGE, in, NULL);
+}
+
+/* stage_begin for inputs of which only (dtype, shape) are known. */
+static PyObject *stage_begin_avals(PyObject *self, PyObject *avals)
+{
+    (void)self;
+    PyObject *fast = PySequence_Fast(avals, "expected a sequence of (dtype, shape)");
+    if (!fast) return NULL;
+    int n = (int)PySequence_Fast_GET_SIZE(fast), mark = ms_scope_begin();
+    MsAval *aval = PyMem_Calloc((size_t)n + 1, sizeof *aval);
+    MsTensor **x = aval ? room(n) : NULL;
+    PyObject *r = NULL;
+    for (int i = 0; x && i < n && !PyErr_Occurred(); i++) {
+        PyObject *dtype, *shape;
+        if (!PyArg_ParseTuple(PySequence_Fast_GET_ITEM(fast, i), "OO!", &dtype, &PyTuple_Type, &shape)) break;
+        aval[i] = (MsAval){py_dtype_of(dtype), (int)PyTuple_GET_SIZE(shape), {0}};
+        for (int d = 0; d < aval[i].ndim && d < MS_MAX_DIM; d++)
+            aval[i].shape[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
+    }
+    if (x && !PyErr_Occurred()) r = opened(ms__stage_begin(n, aval, x), STAGE, n, 0, x);
+    PyMem_Free(aval);
+    PyMem_Free(x);
+    Py_DECREF(fast);
+    ms_scope_end(mark, NULL, 0);
+    return r;
 }
 
 static PyObject *vmap_begin(PyObject *self, PyObject *args)
 {
     (void)self;
+    if (py_recorder) return py_record_function("vmap_begin", args);
     PyObject *inputs, *axes;
     if (!PyArg_ParseTuple(args, "OO", &inputs, &axes)) return NULL;
     int n = 0, mark = ms_scope_begin();
@@ -163,6 +196,7 @@ static bool closed(Trace *o)
 /* grad(ys, cts) -> cotangents of the inputs, then of the weights. cts: a sequence, entries None = ones. */
 static PyObject *trace_grad(PyObject *self, PyObject *args)
 {
+    if (py_recorder) return py_record_method(trace_type, "grad", self, args);
     Trace *o = (Trace *)self;
     PyObject *ys, *cts;
     if (!PyArg_ParseTuple(args, "OO", &ys, &cts) || closed(o)) return NULL;
@@ -188,6 +222,7 @@ static PyObject *trace_grad(PyObject *self, PyObject *args)
 /* value(y[, axis]): y below the transformation; jvp gives (value, tangent). */
 static PyObject *trace_value(PyObject *self, PyObject *args)
 {
+    if (py_recorder) return py_record_method(trace_type, "value", self, args);
     Trace *o = (Trace *)self;
     PyObject *y;
     int axis = 0;
@@ -235,6 +270,7 @@ static MsStatus cancel(Trace *o)
 /* end(): closes it; a staging takes end(ys) and gives the Graph. */
 static PyObject *trace_end(PyObject *self, PyObject *args)
 {
+    if (py_recorder) return py_record_method(trace_type, "end", self, args);
     Trace *o = (Trace *)self;
     PyObject *ys = NULL;
     if (!PyArg_ParseTuple(args, "|O", &ys)) return NULL;
@@ -260,6 +296,7 @@ static PyObject *trace_end(PyObject *self, PyObject *args)
 static PyObject *trace_leave(PyObject *self, PyObject *unused)
 {
     (void)unused;
+    if (py_recorder) return py_record_method(trace_type, "leave", self, NULL);
     Trace *o = (Trace *)self;
     if (closed(o)) return NULL;
     if (o->kind != VJP) return PyErr_Format(PyExc_RuntimeError, "Only reverse mode can be left.");
@@ -270,6 +307,7 @@ static PyObject *trace_leave(PyObject *self, PyObject *unused)
 /* peek(x, inputs) -> (value, x as it is now): of a staging whose inputs are these. */
 static PyObject *trace_peek(PyObject *self, PyObject *args)
 {
+    if (py_recorder) return py_record_method(trace_type, "peek", self, args);
     Trace *o = (Trace *)self;
     PyObject *x, *inputs;
     if (!PyArg_ParseTuple(args, "O!O", py_tensor_type, &x, &inputs) || closed(o)) return NULL;
@@ -290,6 +328,7 @@ static PyObject *trace_peek(PyObject *self, PyObject *args)
 static PyObject *trace_drop(PyObject *self, PyObject *unused)
 {
     (void)unused;
+    if (py_recorder) return py_record_method(trace_type, "drop", self, NULL);
     Trace *o = (Trace *)self;
     MsTrace *t = o->trace;
     o->trace = NULL;
@@ -332,6 +371,12 @@ MsGraph *py_graph(PyObject *o)
 
 static PyObject *graph_call(PyObject *self, PyObject *inputs)
 {
+    if (py_recorder) {
+        PyObject *one = PyTuple_Pack(1, inputs),
+                 *r = one ? py_record_method(graph_type, "call", self, one) : NULL;
+        Py_XDECREF(one);
+        return r;
+    }
     MsGraph *g = ((Graph *)self)->g;
     int n = 0, n_out = ms_graph_n_out(g), mark = ms_scope_begin();
     MsTensor **in = handles(inputs, &n), **out = in ? room(n_out) : NULL;
@@ -438,6 +483,7 @@ static PyMethodDef functions[] = {
     {"vmap_begin", vmap_begin, METH_VARARGS,
      "vmap_begin(inputs, axes) -> (Trace, traced inputs); axis None = whole."},
     {"stage_begin", stage_begin, METH_O, "stage_begin(inputs) -> (Trace, traced inputs)."},
+    {"stage_begin_avals", stage_begin_avals, METH_O, "stage_begin for a sequence of (dtype, shape)."},
     {"graph_parse", graph_parse, METH_O, "The Graph that a text describes."},
     {NULL, NULL, 0, NULL},
 };

@@ -97,7 +97,7 @@ MS_API_EXPORT MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to);
 /* Brings a cotangent to the shape and dtype of x (sum over broadcast axes, cast). */
 MsTensor *ms__fit(MsTensor *g, MsTensor *x);
 /* ms_stage_begin for inputs of which only shape and dtype exist. */
-MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
+MS_API_EXPORT MsTrace *ms__stage_begin(int n_in, const MsAval *in, MsTensor **x);
 /* The value of x, which depends on what t stages, for the concrete arguments in[]: the part of the graph so far that
  * computes it is run. handle: x in t as it is now. NOT_IMPLEMENTED where another staging or a batch is between. */
 MS_API_EXPORT MsStatus ms__stage_peek(MsTrace *t, MsTensor *x, MsTensor *const *in, MsTensor **value,

@@ -10,6 +10,9 @@ Where the function looks at the value of a tensor, or branches in a way that a g
 and staging goes on with the value, which becomes a condition: later calls run the first part, compare, and run the rest,
 or take another form. With fullgraph=True that is an error that names the line. What no graph can hold at all runs as plain
 Python for that kind of call. Refused: going on in Python's frame between the parts; it would have to run on every call.
+
+The second time that a call differs in sizes only, staging is recorded (tape); graphs for further sizes are made from the
+record.
 """
 import functools
 import inspect
@@ -20,12 +23,14 @@ import types
 import weakref
 
 from mindspore import _c
-from . import guard, runtime, source, tree
+from . import guard, runtime, source, tape, tree
 from .runtime import Unstageable, state
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MAX_LOOKS = 24   # values that one form looks at
 _MAX_PATHS = 8    # forms of one kind of arguments that differ by such values
+_MAX_SIZES = 64   # graphs for other sizes that are kept
+_MAX_RECORDS = 2  # attempts to record a function
 _MAX_FORMS = 64  # compiled forms of one function for one kind of arguments; more means that it never settles
 _lock = threading.RLock()
 
@@ -68,6 +73,9 @@ class Session:
         self.trace, self.inputs = None, ()
         self.may_look = False
         self.looked = []     # (the tensor as it was, the content of its value)
+        self.tape = None     # what is recorded
+        self.recipe = None   # and how it is done again
+        self.text = None     # hash of the graph's text as it was staged
         self.guards = guard.Guards(_cell_type(), _c.Tensor, runtime.is_user, deep=not rewrites)
 
     def saw(self, fn, first=guard.MISSING):
@@ -77,6 +85,8 @@ class Session:
         """The value of a staged tensor, on which the form depends from now on."""
         if not self.may_look:
             raise Unstageable("the value of a tensor is needed while the graph is made")
+        if self.tape is not None:
+            self.tape.fail("it looks at the value of a tensor")
         if len(self.looked) == _MAX_LOOKS:
             raise Unstageable(f"the function looks at more than {_MAX_LOOKS} values")
         try:
@@ -172,33 +182,41 @@ class _Object:
         return f"{type(self.value).__name__} object"
 
 
-def key_of(value, tensors):
-    """A hashable description of an argument; its tensors are appended to tensors."""
+def _shape(tensor):
+    return tensor.shape
+
+
+def _rank(tensor):
+    return tensor.ndim
+
+
+def key_of(value, tensors, form=_shape):
+    """A hashable description of an argument, with form(tensor) for the sizes; its tensors are appended to tensors."""
     kind = type(value)
     if kind is _c.Tensor:
         tensors.append(value)
-        return (value.dtype, value.shape)
+        return (value.dtype, form(value))
     if kind is int or kind is str or kind is bool or value is None:
         return (kind, value)
     if kind is float or kind is complex:
         return (kind, repr(value))
     if kind is tuple or kind is list:
-        return (kind, *[key_of(v, tensors) for v in value])
+        return (kind, *[key_of(v, tensors, form) for v in value])
     if kind is dict:
-        return (dict, tuple(value), *[key_of(v, tensors) for v in value.values()])
+        return (dict, tuple(value), *[key_of(v, tensors, form) for v in value.values()])
     if isinstance(value, _c.Tensor):
         if isinstance(value, _parameter_type()):
             return _Object(value)  # read and written by reference
         tensors.append(value)
-        return (kind, value.dtype, value.shape)
+        return (kind, value.dtype, form(value))
     items = tree.children(value)
     if items is not None:
-        return (kind, *[key_of(v, tensors) for v in items])
+        return (kind, *[key_of(v, tensors, form) for v in items])
     if kind.__module__ == "numpy":
         return (kind, getattr(value, "shape", None), str(getattr(value, "dtype", "")), value.tobytes()) \
             if hasattr(value, "tobytes") else _Object(value)
     if kind is slice:
-        return (slice, key_of(value.start, tensors), key_of(value.stop, tensors), key_of(value.step, tensors))
+        return (slice, *[key_of(v, tensors, form) for v in (value.start, value.stop, value.step)])
     return _Object(value)
 
 
@@ -266,6 +284,44 @@ class Form:
         return tree.fill(self.result, outs)
 
 
+class Sizes:
+    """Calls of a function that differ in sizes only."""
+
+    __slots__ = ("avals", "text", "guards", "recipe", "tries")
+
+    def __init__(self):
+        self.avals = self.text = self.guards = self.recipe = None  # of a form that was staged as usual
+        self.tries = 0
+
+
+class Recipe:
+    """How to make the form for other sizes."""
+
+    def __init__(self, record, form, outs):
+        self.tape, self.guards = record, form.guards
+        self.outs, self.result = record.spec(outs), record.spec(form.result)
+        form.result = tape.plain(form.result)
+        self.writes, self.passed, self.single = form.writes, form.passed, form.single
+        record.close()
+
+    def play(self, begin, inputs):
+        """(graph, result). Raises Differs, or what a call raises."""
+        trace, xs = begin(inputs)
+        try:
+            player = self.tape.play(xs)
+            return trace.end(player.make(self.outs)), player.make(self.result)
+        except BaseException:
+            trace.end()
+            raise
+
+    def form(self, inputs, level):
+        new = Form(self.guards)
+        new.graph, new.result = self.play(_c.stage_begin, inputs)
+        new.graph.optimize(level)
+        new.writes, new.passed, new.single = self.writes, self.passed, self.single
+        return new
+
+
 class Jit:
     """A function with its compiled forms."""
 
@@ -273,8 +329,11 @@ class Jit:
         self.fn = fn
         self.mode, self.level, self.fullgraph = capture_mode, jit_level, fullgraph
         self.forms = {}
-        self.compile_count = self.break_count = self.call_count = 0
+        self.kinds = {}     # key without sizes -> Sizes
+        self.resized = []   # keys of the forms that recipes made, oldest first
+        self.compile_count = self.break_count = self.call_count = self.resize_count = 0
         self.reasons = []  # why it was compiled, each time
+        self.open_sizes = False  # set_inputs said that sizes change: recorded at once
         self.name = name or getattr(fn, "__qualname__", repr(fn))
         self.call = call or (lambda *args, **kwargs: runtime.user(fn)(*args, **kwargs))
 
@@ -325,8 +384,14 @@ class Jit:
     # ---- staging ----
 
     def compile(self, key, args, kwargs, tensors, why):
-        explain(f"compiling {self.name}: {why}")
         forms = self.forms.setdefault(key, [])
+        kind = self.kinds.setdefault(key_of((args, kwargs), [], _rank), Sizes())
+        form = self.resize(key, kind, args, kwargs)
+        if form is not None:
+            result = form.run(tensors)
+            self.call_count += 1
+            return result
+        explain(f"compiling {self.name}: {why}")
         if sum(f.before is not None for f in forms) >= _MAX_PATHS:
             reason = f"it looks at values that took {_MAX_PATHS} different ways"
             explain(f"{self.name} runs as Python: {reason}")
@@ -337,6 +402,18 @@ class Jit:
         if len(forms) >= _MAX_FORMS:
             explain(f"{self.name} never settles ({why}); it runs as Python")
             return self.eagerly(args, kwargs)
+        form = self.recorded(kind, args, kwargs, tensors) or self.staged(kind, args, kwargs, tensors)
+        if self.open_sizes and kind.recipe is None and kind.text is not None:
+            self.recorded(kind, args, kwargs, tensors)
+        if form.guards is not None:
+            forms.insert(0, form)
+        self.break_count = max(self.break_count, len(form.expected))
+        result = form.run(tensors) if form.graph is not None else _OTHER
+        self.call_count += 1
+        return self.eagerly(args, kwargs) if result is _OTHER else result
+
+    def staged(self, kind, args, kwargs, tensors):
+        """The form of a call; one without a graph where none can be made."""
         session = Session(self.mode != "trace")
         session.may_look = not self.fullgraph
         try:
@@ -351,12 +428,55 @@ class Jit:
             session.guards.finish()
             form = Form(session.guards, reason)
             self.break_count = max(self.break_count, 1)
-        if form.guards is not None:
-            forms.insert(0, form)
-        self.break_count = max(self.break_count, len(form.expected))
-        result = form.run(tensors) if form.graph is not None else _OTHER
-        self.call_count += 1
-        return self.eagerly(args, kwargs) if result is _OTHER else result
+        if form.graph is not None and form.before is None and form.guards is not None:
+            kind.avals, kind.text, kind.guards = _avals(tensors), session.text, form.guards
+        return form
+
+    # ---- other sizes ----
+
+    def resize(self, key, kind, args, kwargs):
+        """The form for sizes that are new, made from what was recorded, or None."""
+        recipe = kind.recipe
+        if recipe is None or recipe.guards.changed() is not None:
+            return None
+        inputs = []
+        _take_inputs((args, kwargs), inputs)
+        try:
+            form = recipe.form(inputs, 0 if self.level == "O0" else 1)
+        except Exception as e:  # the usual way tells whether it is an error
+            explain(f"{self.name} for other sizes: {_text(e)}")
+            return None
+        explain(f"made {self.name} for other sizes from what was recorded")
+        self.resize_count += 1
+        self.forms[key].insert(0, form)
+        self.resized.append((key, form))
+        if len(self.resized) > _MAX_SIZES:
+            old, oldest = self.resized.pop(0)
+            if oldest in self.forms.get(old, ()):
+                self.forms[old].remove(oldest)
+        return form
+
+    def recorded(self, kind, args, kwargs, tensors):
+        """Stages and records a call for other sizes than another one had. The form, or None where no record was made."""
+        if kind.text is None or kind.guards.changed() is not None or kind.tries == _MAX_RECORDS or \
+                not tensors or kind.avals == _avals(tensors) and not self.open_sizes:
+            return None
+        kind.tries += 1
+        session = Session(self.mode != "trace")
+        session.tape = record = tape.Tape()
+        session.may_look = not self.fullgraph
+        try:
+            form = self.stage(session, args, kwargs)
+            if record.broken or form.guards is None:
+                raise tape.Differs(record.broken or "it uses values of an open transformation")
+            recipe = session.recipe
+            if hash(str(recipe.play(_c.stage_begin_avals, kind.avals)[0])) != kind.text:
+                raise tape.Differs("the graph depends on the sizes in another way")
+        except Exception as e:
+            explain(f"{self.name} is compiled for each size: {record.broken or _text(e)}")
+            return None
+        kind.recipe = recipe
+        return form
 
     @staticmethod
     def reason(error, session):
@@ -375,10 +495,16 @@ class Jit:
         trace, xs = _c.stage_begin(inputs)
         state.session = session
         session.trace, session.inputs = trace, inputs
+        if session.tape is not None:
+            session.tape.begin(xs)
         try:
             with _hooks():
                 new_args, new_kwargs = _fill_inputs(spec, xs)
-                result = self.call(*new_args, **new_kwargs)
+                try:
+                    _c.set_recorder(session.tape)
+                    result = self.call(*new_args, **new_kwargs)
+                finally:
+                    _c.set_recorder(None)
             form = Form(session.guards)
             outs, passed = [], []
             form.result = _take_result(result, outs, xs, passed)
@@ -391,6 +517,8 @@ class Jit:
                     outs.append(x)
             form.result = _shift(form.result, base, len(outs))
             form.single = type(form.result) is tree.Leaf and form.result.index == 0 and base == 1
+            if session.tape is not None:
+                session.recipe = Recipe(session.tape, form, outs)
             graph = trace.end(outs + [handle for handle, _ in session.looked])
         except BaseException:
             trace.end()
@@ -400,6 +528,7 @@ class Jit:
         if not _c.graph_closed(graph):
             form.guards = None  # it captured values of an open transformation: of use once
         level = 0 if self.level == "O0" else 1
+        session.text = hash(str(graph))
         if session.looked:
             graph.optimize(0)
             form.before, graph = graph.split(len(session.looked))
@@ -425,6 +554,14 @@ class Jit:
             session.guards.cell(fn)
         for value in (*args, *kwargs.values()):
             session.guards.value(value)
+
+
+def _avals(tensors):
+    return [(t.dtype, t.shape) for t in tensors]
+
+
+def _text(error):
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _take_result(value, outs, xs, passed):

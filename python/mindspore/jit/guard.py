@@ -7,6 +7,7 @@ names occur in the code that ran. A tensor's content needs no guard: graphs read
 
 Refused: following each attribute chain through the code; it misses what a called function does with an argument.
 """
+import dis
 import types
 
 from mindspore import _c
@@ -17,6 +18,8 @@ _LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
 _CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
 MISSING = type("Missing", (), {"__repr__": lambda s: "missing", "__slots__": ()})()
 _named = {}
+_global = {}
+_BY_NAME = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
 def named(code):
@@ -28,6 +31,19 @@ def named(code):
             if isinstance(const, types.CodeType):
                 known |= named(const)
         _named[code] = known
+    return known
+
+
+def global_names(code):
+    """The names that code, with the code nested in it, looks up in its globals. An attribute may have the same name as a
+    variable of the script that nobody reads here."""
+    known = _global.get(code)
+    if known is None:
+        known = {i.argval for i in dis.get_instructions(code) if i.opname in _BY_NAME}
+        for const in code.co_consts:
+            if isinstance(const, types.CodeType):
+                known |= global_names(const)
+        _global[code] = known
     return known
 
 
@@ -75,9 +91,8 @@ class Guards:
         if key in self.seen:
             return
         self.seen[key] = fn
-        names = named(fn.__code__)
-        self.names |= names
-        for name in names & fn.__globals__.keys():
+        self.names |= named(fn.__code__)
+        for name in global_names(fn.__code__) & fn.__globals__.keys():
             self.note("item", fn.__globals__, name)
         for cell in fn.__closure__ or ():
             self.note("cell", cell, None)
@@ -134,17 +149,21 @@ class Guards:
 
     def finish(self):
         """Called when everything has run: the named attributes of the objects."""
-        for value in self.objects:  # grows while it is walked
-            own = getattr(value, "__dict__", {})
-            for name in self.names:
-                if name in own:
-                    self.note("attr", value, name)
-                elif not isinstance(value, types.ModuleType):
-                    self.class_attribute(value if isinstance(value, type) else type(value), name)
-        for cell, _, _ in list(self.cells.values()):
-            for name in self.names:
-                if name not in cell.__dict__:
-                    self.class_attribute(type(cell), name)
+        known = -1
+        while known != len(self.names):  # what is found may be functions that name more
+            known = len(self.names)
+            names = tuple(self.names)
+            for value in self.objects:  # grows while it is walked
+                own = getattr(value, "__dict__", {})
+                for name in names:
+                    if name in own:
+                        self.note("attr", value, name)
+                    elif not isinstance(value, types.ModuleType):
+                        self.class_attribute(value if isinstance(value, type) else type(value), name)
+            for cell, _, _ in list(self.cells.values()):
+                for name in names:
+                    if name not in cell.__dict__:
+                        self.class_attribute(type(cell), name)
 
     def class_attribute(self, cls, name):
         for base in cls.__mro__:
@@ -243,7 +262,8 @@ class Guards:
 
     def same(self, now, value, snapshot):
         if snapshot is None:
-            return now is value or isinstance(value, _PLAIN) and same_plain(now, value)
+            return now is value or isinstance(value, _PLAIN) and same_plain(now, value) or \
+                type(value) is types.MethodType is type(now) and now == value  # made anew by each look
         if type(now) is not type(value):
             return False
         flat = _flat(now)
