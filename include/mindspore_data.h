@@ -34,6 +34,8 @@ typedef struct MsDataIter MsDataIter;
 /* Seed of shuffles, samplers and random transforms. Until it is set every iterator draws its own. */
 MS_API_EXPORT void ms_data_set_seed(uint32_t seed);
 MS_API_EXPORT uint32_t ms_data_seed(void); /* 5489 until it is set */
+/* The seed of a new iterator: the configured one, or drawn from the system. */
+MS_API_EXPORT uint64_t ms_data_run_seed(void);
 /* Rows that are made ready ahead of the consumer, at least 1 (16). Errors: VALUE. */
 MS_API_EXPORT MsStatus ms_data_set_prefetch(int n);
 MS_API_EXPORT int ms_data_prefetch(void);
@@ -84,10 +86,11 @@ MS_API_EXPORT const char *ms_transform_signature(const char *name); /* NULL and 
  * one chosen at random, 2 all in random order. */
 MS_API_EXPORT MsTransform *ms_transform_group(int n, MsTransform *const *op, int mode, double prob);
 /* A function of the host language: reads in[0..n_in), sets *n_out and out[0..*n_out), which belong to the
- * open scope like every result. It may be called from several threads at a time. */
+ * open scope like every result. It may be called from several threads at a time. seed depends on the row's
+ * place in the epoch alone. */
 typedef struct MsHostTransform {
     const char *name;
-    MsStatus (*run)(void *ctx, int n_in, MsTensor *const *in, int *n_out, MsTensor **out);
+    MsStatus (*run)(void *ctx, uint64_t seed, int n_in, MsTensor *const *in, int *n_out, MsTensor **out);
     void (*release)(void *ctx);
     void *ctx;
     bool ordered; /* rows must be presented one by one, in order */

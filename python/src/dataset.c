@@ -2,8 +2,7 @@
  * classes are in mindspore/dataset. User functions run as callbacks in the pipeline's threads: they take the
  * GIL, their arguments are arrays of their own, their results are copied. An exception becomes an error
  * record whose line number finds it again when the consumer gets the error, so that it can be raised as the
- * cause. Refused: worker processes for user functions; they cost a start, a copy and the sharing of state
- * that threads do not. */
+ * cause. Worker processes are the business of Python (_workers.py): to the pipeline they are functions. */
 #include "py.h"
 
 #include "core/error.h"
@@ -332,6 +331,7 @@ static PyObject *ds_group(PyObject *m, PyObject *args)
 
 typedef struct Callable {
     PyObject *fn;
+    bool seeded; /* its first argument is the seed of the row */
     char name[64];
 } Callable;
 
@@ -342,26 +342,39 @@ static void release_callable(void *ctx)
     free(c);
 }
 
-static PyObject *arrays_of(int n, MsTensor *const *in)
+/* The arrays behind `first`, which is taken over; NULL = none. */
+static PyObject *arrays_after(PyObject *first, int n, MsTensor *const *in)
 {
-    PyObject *args = PyTuple_New(n);
+    int at = first != NULL;
+    PyObject *args = PyTuple_New(at + n);
+    if (args && first)
+        PyTuple_SET_ITEM(args, 0, first);
+    else
+        Py_XDECREF(first);
     for (int k = 0; args && k < n; k++) {
         PyObject *a = to_numpy(in[k]);
         if (!a) {
             Py_CLEAR(args);
             break;
         }
-        PyTuple_SET_ITEM(args, k, a);
+        PyTuple_SET_ITEM(args, at + k, a);
     }
     return args;
 }
 
-static MsStatus run_callable(void *ctx, int n_in, MsTensor *const *in, int *n_out, MsTensor **out)
+static PyObject *arrays_of(int n, MsTensor *const *in)
+{
+    return arrays_after(NULL, n, in);
+}
+
+static MsStatus run_callable(void *ctx, uint64_t seed, int n_in, MsTensor *const *in, int *n_out,
+                             MsTensor **out)
 {
     Callable *c = ctx;
     PyGILState_STATE gil = PyGILState_Ensure();
     MsStatus st = MS_OK;
-    PyObject *args = arrays_of(n_in, in), *result = args ? PyObject_CallObject(c->fn, args) : NULL;
+    PyObject *first = c->seeded ? PyLong_FromUnsignedLongLong(seed) : NULL;
+    PyObject *args = arrays_after(first, n_in, in), *result = args ? PyObject_CallObject(c->fn, args) : NULL;
     *n_out = result ? take_results(result, MS_DATA_MAX_COLUMN, out) : -1;
     if (*n_out < 0) st = callback_failed();
     Py_XDECREF(args);
@@ -370,17 +383,18 @@ static MsStatus run_callable(void *ctx, int n_in, MsTensor *const *in, int *n_ou
     return st;
 }
 
-/* callable(name, fn, ordered) */
+/* callable(name, fn, ordered, seeded=False) */
 static PyObject *ds_callable(PyObject *m, PyObject *args)
 {
     (void)m;
     const char *name;
     PyObject *fn;
-    int ordered;
-    if (!PyArg_ParseTuple(args, "sOp", &name, &fn, &ordered)) return NULL;
+    int ordered, seeded = 0;
+    if (!PyArg_ParseTuple(args, "sOp|p", &name, &fn, &ordered, &seeded)) return NULL;
     Callable *c = calloc(1, sizeof *c);
     if (!c) return PyErr_NoMemory();
     c->fn = Py_NewRef(fn);
+    c->seeded = seeded;
     strncpy(c->name, name, sizeof c->name - 1);
     MsHostTransform h = {c->name, run_callable, release_callable, c, ordered};
     return capsule(ms_transform_host(&h), TRANSFORM, free_transform);
@@ -910,7 +924,7 @@ static bool interrupted(void)
     return stop;
 }
 
-/* config(name, value=None): reads, or sets and reads */
+/* config(name, value=None): reads, or sets and reads; "run" = a seed as a new iterator gets it */
 static PyObject *ds_config(PyObject *m, PyObject *args)
 {
     (void)m;
@@ -937,6 +951,7 @@ static PyObject *ds_config(PyObject *m, PyObject *args)
         if (set) ms_data_set_debug(v != 0);
         return PyBool_FromLong(ms_data_debug());
     }
+    if (strcmp(name, "run") == 0) return PyLong_FromUnsignedLongLong(ms_data_run_seed());
     return PyErr_Format(PyExc_KeyError, "%s", name);
 }
 

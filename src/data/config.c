@@ -108,7 +108,7 @@ double ms__data_unit(MsDataRng *r)
     return (double)(ms__data_u64(r) >> 11) * 0x1p-53;
 }
 
-uint64_t ms__data_run_seed(void)
+uint64_t ms_data_run_seed(void)
 {
     if (atomic_load(&seeded)) return atomic_load(&seed);
     uint64_t drawn;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define POLL_NS 100000000 /* how often a waiting consumer asks for Ctrl-C */
 
@@ -22,6 +23,7 @@ typedef struct Item {
 struct MsDataIter {
     MsRun run;
     MsNode *root;
+    pid_t owner;           /* a forked process has the iterator but not its threads */
     int64_t epochs, epoch; /* epoch: begun by the producer */
     int64_t seen;          /* epochs whose end the consumer has seen */
     bool in_epoch;         /* inline mode */
@@ -109,7 +111,8 @@ MsDataIter *ms_data_iter_new(MsDataset *d, int64_t epochs)
     MsDataIter *it = ms__calloc(1, sizeof *it);
     if (!it) return NULL;
     it->epochs = epochs;
-    it->run.seed = ms__data_run_seed();
+    it->owner = getpid();
+    it->run.seed = ms_data_run_seed();
     it->run.workers = ms_data_workers();
     it->run.inline_only = ms_data_debug();
     it->cap = ms_data_prefetch();
@@ -197,7 +200,7 @@ MsStatus ms_data_iter_next(MsDataIter *it, MsTensor **column)
 
 void ms_data_iter_free(MsDataIter *it)
 {
-    if (!it) return;
+    if (!it || it->owner != getpid()) return;
     pthread_mutex_lock(&it->lock);
     atomic_store(&it->run.stop, true);
     pthread_cond_broadcast(&it->room);

@@ -54,11 +54,13 @@ static MsStatus run_host(MsTransformCall *c)
         if (!in[k]) return ms_error()->code;
     }
     const MsHostTransform *h = &c->op->host;
-    return h->run(h->ctx, c->n_in, in, &c->n_out, c->out);
+    return h->run(h->ctx, ms__data_u64(c->rng), c->n_in, in, &c->n_out, c->out);
 }
 
-static const MsTransformKind group_kind = {.name = "Compose", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_group};
-static const MsTransformKind host_kind = {.name = "PyFunc", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_host};
+static const MsTransformKind group_kind = {
+    .name = "Compose", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_group};
+static const MsTransformKind host_kind = {
+    .name = "PyFunc", .sig = "", .takes = MS_TAKES_MANY | MS_TAKES_TEXT, .run = run_host};
 
 /* ---- construction ---- */
 
@@ -185,7 +187,7 @@ MsStatus ms_transform_apply(MsTransform *t, int n_in, MsTensor *const *in, int *
 {
     static _Atomic int64_t calls;
     if (!t) return MS_FAIL(MS_ERROR_VALUE, "There is no transform to apply.");
-    MsDataRng rng = ms__data_rng(ms__data_run_seed(), -1, atomic_fetch_add(&calls, 1));
+    MsDataRng rng = ms__data_rng(ms_data_run_seed(), -1, atomic_fetch_add(&calls, 1));
     int mark = ms_scope_begin();
     MsStatus st = run_one(t, &rng, n_in, in, n_out, out);
     ms_scope_end(mark, out, st == MS_OK ? *n_out : 0);

@@ -250,8 +250,9 @@ static void test_bad_files(void)
     CHECK(system(command) == 0);
 }
 
-static MsStatus fail_at(void *ctx, int n_in, MsTensor *const *in, int *n_out, MsTensor **out)
+static MsStatus fail_at(void *ctx, uint64_t seed, int n_in, MsTensor *const *in, int *n_out, MsTensor **out)
 {
+    (void)seed;
     int64_t v = value_of(in[0]);
     if (v == *(int64_t *)ctx) return MS_FAIL(MS_ERROR_RUNTIME, "I do not like %lld.", (long long)v);
     *n_out = n_in;

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _c
 
 from . import _check, samplers
+from ._workers import Workers
 from .transforms import TensorOperation, check_list, compile_list, _name, _Sequence
 
 __all__ = ['Dataset', 'BatchInfo', 'Shuffle', 'FashionMnistDataset', 'GeneratorDataset', 'MnistDataset',
@@ -54,6 +55,11 @@ def _unset_iterator_cleanup():
     """Iterators may start again after _cleanup at any time; nothing is to be unset."""
 
 
+def _end_workers(started):
+    while started:
+        started.pop().stop()
+
+
 class Iterator:
     """Rows of a dataset, epoch after epoch: a loop over it is one epoch, the next loop the next."""
 
@@ -70,12 +76,20 @@ class Iterator:
         self._names = dataset.get_col_names()
         self._n = len(self._names)
         self._ended = 0
+        started = []
+        self._end = weakref.finalize(self, _end_workers, started)
+        for workers in dataset._all_workers():
+            workers.start()
+            started.append(workers)
         self._it = _c.ds_iter(dataset._node, num_epochs)
         _live.add(self)
 
     def close(self):
-        """Stops the threads of the pipeline."""
+        """Stops the threads and the processes of the pipeline."""
+        for workers in self._end.peek()[2][0] if self._end.alive else ():
+            workers.interrupt()
         _c.ds_close(self._it)
+        self._end()
 
     stop = release = close
 
@@ -123,32 +137,51 @@ class Dataset:
         self.children = list(children or [])
         self.parent = []
 
-    def _operation(self, node, *more, kind=None):
+    _workers = ()  # groups of processes that this operation needs
+
+    def _operation(self, node, *more, kind=None, workers=()):
         d = (kind or Dataset)(children=[self, *more])
-        d._node = node
+        d._node, d._workers = node, workers
         return d
+
+    def _all_workers(self):
+        for child in self.children:
+            yield from child._all_workers()
+        yield from self._workers
 
     # -- operations --
 
     def map(self, operations, input_columns=None, output_columns=None, num_parallel_workers=None, **kwargs):
         """Transforms columns. Python functions run in threads; one thread, in order, unless num_parallel_workers says
-        more. python_multiprocessing and max_rowsize are accepted: threads need no copies between processes."""
+        more. python_multiprocessing=True runs them in as many processes. max_rowsize is accepted: the memory that is
+        shared with a process grows as it must."""
         _check.only('MapDataset.__init__', kwargs, ('column_order', 'python_multiprocessing', 'cache', 'callbacks',
                                                     'max_rowsize', 'offload'))
         for name in ('cache', 'callbacks', 'column_order'):
             if kwargs.get(name) is not None:
                 raise NotImplementedError(f"For 'map', the argument {name} is not supported.")
         ops = check_list(operations if isinstance(operations, (list, tuple)) else [operations], 'operations')
-        node = _c.ds_map(self._node, compile_list(ops), _check.joined('input_columns', input_columns),
-                         _check.joined('output_columns', output_columns), _check.workers(num_parallel_workers))
-        return self._operation(node, kind=MapDataset)
+        number, remote = _check.workers(num_parallel_workers), []
+        apart = _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool)
+        if apart:
+            number = number or _c.ds_config('workers')
+
+        def in_workers(function):
+            remote.append(Workers(number, function, f'map operation: [{function.__name__}]'))
+            return remote[-1]
+        node = _c.ds_map(self._node, compile_list(ops, in_workers if apart else None),
+                         _check.joined('input_columns', input_columns),
+                         _check.joined('output_columns', output_columns), number)
+        return self._operation(node, kind=MapDataset, workers=remote)
 
     def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
-        """Joins rows. per_batch_map gets lists of arrays, one per column, and a BatchInfo, and returns such lists."""
+        """Joins rows. per_batch_map gets lists of arrays, one per column, and a BatchInfo, and returns such lists.
+        python_multiprocessing=True runs it in a process; batches come one after the other all the same."""
         _check.only('BatchDataset.__init__', kwargs, ('per_batch_map', 'input_columns', 'output_columns',
                                                       'python_multiprocessing', 'max_rowsize'))
         return self._batch(batch_size, drop_remainder, num_parallel_workers, kwargs.get('per_batch_map'),
-                           kwargs.get('input_columns'), kwargs.get('output_columns'), False, None)
+                           kwargs.get('input_columns'), kwargs.get('output_columns'), False, None,
+                           _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool))
 
     def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
         """Joins rows of different shapes. pad_info: {column: (shape, value)}; a size None = the largest of the batch."""
@@ -170,8 +203,8 @@ class Dataset:
             pads.append(([-1 if s is None else int(s) for s in shape], float(value or 0)))
         return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True, pads)
 
-    def _batch(self, size, drop, workers, per_batch_map, inputs, outputs, padded, pads):
-        size_fn = None
+    def _batch(self, size, drop, workers, per_batch_map, inputs, outputs, padded, pads, apart=False):
+        size_fn, remote = None, []
         if callable(size):
             def size_fn(epoch, batch):
                 return size(BatchInfo(epoch, batch))
@@ -186,14 +219,20 @@ class Dataset:
             if inputs is None:
                 inputs = self.get_col_names()
 
-            def map_fn(epoch, batch, columns):
+            def call(epoch, batch, columns):
                 result = per_batch_map(*columns, BatchInfo(epoch, batch))
                 if not isinstance(result, tuple):
                     result = (result,)
                 return tuple(np.stack([np.asarray(v) for v in c]) if isinstance(c, list) else c for c in result)
+            map_fn = call
+            if apart:
+                remote.append(Workers(1, call, f'batch operation: [{_name(per_batch_map)}]'))
+
+                def map_fn(epoch, batch, columns):
+                    return remote[0].at((epoch, batch), epoch, batch, columns)
         node = _c.ds_batch(self._node, 0 if size_fn else size, size_fn, drop, map_fn,
                            _check.joined('input_columns', inputs), _check.joined('output_columns', outputs), padded, pads)
-        return self._operation(node, kind=BatchDataset)
+        return self._operation(node, kind=BatchDataset, workers=remote)
 
     def filter(self, predicate, input_columns=None, num_parallel_workers=None):
         """Keeps the rows for which predicate(*columns) is true."""
@@ -494,8 +533,9 @@ class NumpySlicesDataset(SourceDataset):
 class GeneratorDataset(SourceDataset):
     """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that gives one.
 
-    An item is a tuple of arrays, one per column, or one array for a single column. It is copied. Sources run in the
-    pipeline's threads: with num_parallel_workers > 1 an object with random access is asked from several."""
+    An item is a tuple of arrays, one per column, or one array for a single column. It is copied. With
+    num_parallel_workers > 1 an object with random access is asked by several processes, each with its copy of the
+    object, or with python_multiprocessing=False by several threads."""
 
     def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None,
                  num_parallel_workers=1, shuffle=None, sampler=None, num_shards=None, shard_id=None,
@@ -505,7 +545,7 @@ class GeneratorDataset(SourceDataset):
         if column_names is None:
             raise ValueError('Neither columns_names nor schema are provided.')
         self.column_names = _check.names('column_names', column_names)
-        _check.kind('python_multiprocessing', python_multiprocessing, bool)
+        self.python_multiprocessing = _check.kind('python_multiprocessing', python_multiprocessing, bool)
         self._types = None
         if column_types is not None:
             self._types = [_c.ds_dtype(t) for t in column_types]
@@ -537,9 +577,17 @@ class GeneratorDataset(SourceDataset):
             raise ValueError('The source of GeneratorDataset has no rows.')
         pair = _random_pair if self._random_access else _stream_pair
         check = self._check_types if self._types else None
-        source, name = self.source, f'GeneratorDataset {_name(self.source)}'
-        return _c.ds_source(name, self.column_names, size, self._random_access, lambda: pair(source, check),
-                            self._made_sampler(), self.num_parallel_workers or 1)
+        source, name, number = self.source, f'GeneratorDataset {_name(self.source)}', self.num_parallel_workers or 1
+
+        def start():
+            return pair(source, check)
+        if self._random_access and self.python_multiprocessing and number > 1:
+            remote = Workers(number, _random_pair(source, check)[1], f'the source of {name}')
+            self._workers = (remote,)
+
+            def start():
+                return _remote_pair(remote)
+        return _c.ds_source(name, self.column_names, size, self._random_access, start, self._made_sampler(), number)
 
     def _check_types(self, row):
         values = row if isinstance(row, tuple) else (row,)
@@ -563,6 +611,14 @@ def _random_pair(source, check):
             raise RuntimeError(f'the source returned None for row {i}')
         return check(row) if check else row
     return lambda epoch: None, get
+
+
+def _remote_pair(remote):
+    now = [0]
+
+    def begin(epoch):
+        now[0] = epoch
+    return begin, lambda i: remote.at((now[0], i), i)
 
 
 def _stream_pair(source, check):

@@ -106,8 +106,8 @@ def check_list(transforms, name='transforms'):
     return list(transforms)
 
 
-def compile_list(operations):
-    """Operations as the pipeline takes them; neighbouring Python functions become one."""
+def compile_list(operations, in_workers=None):
+    """Operations as the pipeline takes them; neighbouring Python functions become one, which in_workers may wrap."""
     flat = []
     for op in operations:
         flat.extend(op._flat() if isinstance(op, Compose) else [op])
@@ -116,7 +116,8 @@ def compile_list(operations):
     def flush():
         if functions:
             sequence = _Sequence(list(functions))
-            made.append(_c.ds_callable(sequence.__name__, sequence, False))
+            function = in_workers(sequence) if in_workers else sequence
+            made.append(_c.ds_callable(sequence.__name__, function, False, in_workers is not None))
             functions.clear()
 
     pil = False  # images of PIL pass from function to function

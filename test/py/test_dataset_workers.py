@@ -1,0 +1,176 @@
+"""Worker processes of the pipeline: order, seeds, failures, and that none outlives its pipeline."""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+
+
+def numbers(n=12, **kwargs):
+    return ds.NumpySlicesDataset({'x': np.arange(n), 'y': np.arange(n) * 0.5}, shuffle=False, **kwargs)
+
+
+def values(d):
+    return [r[0].tolist() for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    with open(f'/proc/{pid}/stat') as f:
+        return f.read().rsplit(')', 1)[1].split()[0] != 'Z'
+
+
+class Source:
+    """Rows that say which process made them."""
+
+    def __init__(self, n=12):
+        self.n = n
+
+    def __getitem__(self, i):
+        time.sleep(0.002)
+        return np.array(i), np.array(os.getpid()), np.full(100000, i, np.float32)
+
+    def __len__(self):
+        return self.n
+
+
+def test_map():
+    def double(x, y):
+        return x * 2, os.getpid()
+    d = numbers(40).map(double, ['x', 'y'], ['x', 'pid'], num_parallel_workers=3, python_multiprocessing=True)
+    got = list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    assert [int(r[0]) for r in got] == list(range(0, 80, 2))
+    assert os.getpid() not in {int(r[1]) for r in got}
+
+
+def test_source_and_large_rows():
+    d = ds.GeneratorDataset(Source(), ['i', 'pid', 'big'], shuffle=False, num_parallel_workers=3)
+    for _ in range(2):
+        got = list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+        assert [int(r[0]) for r in got] == list(range(12))
+        assert all((r[2] == i).all() for i, r in enumerate(got))
+        assert os.getpid() not in {int(r[1]) for r in got}
+    d = ds.GeneratorDataset(Source(), ['i', 'pid', 'big'], num_parallel_workers=3, python_multiprocessing=False)
+    assert {int(r[1]) for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)} == {os.getpid()}
+
+
+def test_batch():
+    def total(xs, info):
+        return [np.array([sum(int(x) for x in xs), os.getpid(), info.get_batch_num()])]
+    d = numbers().batch(5, per_batch_map=total, input_columns=['x'], python_multiprocessing=True)
+    got = np.concatenate([r[0] for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)])
+    assert got[:, 0].tolist() == [10, 35, 21] and got[:, 2].tolist() == [0, 1, 2] and os.getpid() not in got[:, 1]
+
+
+def test_random_numbers_follow_the_row_not_the_worker():
+    def draw(x):
+        return np.array([random.random(), np.random.rand()])
+
+    def run(workers):
+        ds.config.set_seed(3)
+        d = numbers(20).map(draw, 'x', num_parallel_workers=workers, python_multiprocessing=True)
+        return [r[0].tolist() for _ in range(2) for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    one = run(1)
+    assert one == run(3) and len({tuple(r) for r in one[:20]}) == 20
+
+
+def test_exception_names_operation_and_keeps_its_place():
+    def picky(x):
+        if x == 5:
+            raise KeyError('five is bad')
+        return x
+    d = numbers().map(picky, 'x', num_parallel_workers=2, python_multiprocessing=True)
+    it = d.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    with pytest.raises(RuntimeError, match=r"map operation: \[picky\] failed.*row 5[\s\S]*five is bad") as e:
+        list(it)
+    assert isinstance(e.value.__cause__, KeyError) and 'in picky' in str(e.value.__cause__.__cause__)
+
+
+@pytest.mark.parametrize('how, says', [(lambda: os._exit(3), 'exit code 3'),
+                                       (lambda: os.kill(os.getpid(), signal.SIGKILL), 'SIGKILL')])
+def test_dying_worker(how, says):
+    def fatal(x):
+        if x == 4:
+            how()
+        return x
+    d = numbers().map(fatal, 'x', num_parallel_workers=2, python_multiprocessing=True)
+    with pytest.raises(RuntimeError, match=rf'worker process of map operation: \[fatal\].*{says}'):
+        values(d)
+
+    class Fatal(Source):
+        def __getitem__(self, i):
+            if i == 4:
+                how()
+            return super().__getitem__(i)
+    with pytest.raises(RuntimeError, match=f'source of GeneratorDataset Fatal.*{says}'):
+        values(ds.GeneratorDataset(Fatal(), ['a', 'b', 'c'], num_parallel_workers=2))
+
+
+def test_what_cannot_be_sent_is_an_error():
+    d = numbers().map(lambda x: (lambda: x), 'x', num_parallel_workers=2, python_multiprocessing=True)
+    with pytest.raises(RuntimeError, match='pickle'):
+        values(d)
+
+
+def test_processes_end_with_their_iterators():
+    d = numbers(1000).map(lambda x: x, 'x', num_parallel_workers=2, python_multiprocessing=True)
+    one, two = d.create_tuple_iterator(), d.create_tuple_iterator()
+    next(one), next(two)
+    pids = d._workers[0].pids()
+    assert len(pids) == 2 and all(alive(p) for p in pids)
+    one.close()
+    assert all(alive(p) for p in pids) and next(two)
+    del two
+    assert not any(alive(p) for p in pids)
+    slow = numbers().map(lambda x: time.sleep(60), 'x', num_parallel_workers=2, python_multiprocessing=True)
+    it, begin = slow.create_tuple_iterator(), time.monotonic()
+    with pytest.raises(ZeroDivisionError):
+        signal.signal(signal.SIGALRM, lambda *_: 1 / 0)
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        next(it)
+    it.close()
+    assert time.monotonic() - begin < 20
+
+
+SCRIPT = '''
+import os, sys, time, numpy as np, mindspore.dataset as ds
+def work(x):
+    time.sleep(%r)
+    return x
+d = ds.NumpySlicesDataset(list(range(100000)), shuffle=False).map(work, num_parallel_workers=2,
+                                                                  python_multiprocessing=True)
+it = d.create_tuple_iterator(output_numpy=True)
+next(it)
+print(*d._workers[0].pids(), flush=True)
+for row in it:
+    pass
+'''
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGKILL])
+def test_no_orphans(number):
+    p = subprocess.Popen([sys.executable, '-c', SCRIPT % 0.01], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                         text=True, start_new_session=True)
+    pids = [int(w) for w in p.stdout.readline().split()]
+    assert len(pids) == 2
+    if number == signal.SIGINT:
+        os.killpg(p.pid, number)  # as a terminal does
+    else:
+        p.send_signal(number)
+    err = p.communicate(timeout=30)[1]
+    assert p.returncode != 0
+    if number == signal.SIGINT:
+        assert err.count('KeyboardInterrupt') == 1, err
+    end = time.monotonic() + 10
+    while any(alive(q) for q in pids) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not any(alive(q) for q in pids)
