@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void (*ms__alias_free)(MsAlias *a);
-void (*ms__trace_count)(MsTrace *trace, int delta);
-
 /* ---- scopes ---- */
 
 static _Thread_local struct {
@@ -40,7 +37,10 @@ static void thread_exit(void *unused)
     exit_known = false;
 }
 
-static void exit_init(void) { pthread_key_create(&exit_key, thread_exit); }
+static void exit_init(void)
+{
+    pthread_key_create(&exit_key, thread_exit);
+}
 
 static void thread_enter(void)
 {

@@ -86,9 +86,8 @@ MS_API_EXPORT void ms__storage_unref(MsStorage *s);
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
 MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);
 
-/* Hooks of the trace layer, so that handles can end what they hold: an alias record; one reference to the
- * trace (delta +1 or -1). */
-extern void (*ms__alias_free)(MsAlias *a);
-extern void (*ms__trace_count)(MsTrace *trace, int delta);
+/* The trace layer ends what a handle holds: an alias record; one reference to the trace (delta +1 or -1). */
+void ms__alias_free(MsAlias *a);
+void ms__trace_count(MsTrace *trace, int delta);
 
 #endif

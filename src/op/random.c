@@ -45,9 +45,12 @@ MsStatus ms_random_seed(uint64_t seed)
 
 MsTensor *ms__rng_next(MsTensor *s)
 {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* two threads never take the same numbers */
     if (!s) return NULL;
+    pthread_mutex_lock(&turn);
     MsTensor *now = ms_copy(s);
-    if (!now || ms_tensor_write(s, ms_rng_advance(now)) != MS_OK) return NULL;
+    if (now && ms_tensor_write(s, ms_rng_advance(now)) != MS_OK) now = NULL;
+    pthread_mutex_unlock(&turn);
     return now;
 }
 

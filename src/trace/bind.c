@@ -12,7 +12,7 @@ MsTrace *ms__trace_top(void)
     return top;
 }
 
-static void count(MsTrace *t, int delta)
+void ms__trace_count(MsTrace *t, int delta)
 {
     if (atomic_fetch_add_explicit(&t->ref, delta, memory_order_acq_rel) + delta == 0) free(t);
 }
@@ -23,7 +23,6 @@ MsTrace *ms__trace_new(const MsInterp *interp)
         return MS_FAIL_NULL(MS_ERROR_RUNTIME, "Transformations are nested more than 256 deep.");
     MsTrace *t = ms__calloc(1, sizeof *t);
     if (!t) return NULL;
-    ms__trace_count = count;
     t->ref = 1;
     t->interp = interp;
     t->below = top;
@@ -72,7 +71,7 @@ void ms__trace_close(MsTrace *t)
     ms_graph_unref(t->graph);
     t->vals = NULL;
     t->graph = NULL;
-    count(t, -1);
+    ms__trace_count(t, -1);
 }
 
 MsTrace *ms__trace_suspend(MsTrace *t)

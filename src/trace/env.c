@@ -28,7 +28,7 @@ struct MsAlias {
     MsAttr attr[];
 };
 
-static void alias_free(MsAlias *a)
+void ms__alias_free(MsAlias *a)
 {
     ms_tensor_unref(a->base);
     free(a);
@@ -48,8 +48,7 @@ MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor 
     if (!a) return MS_ERROR_MEMORY;
     *a = (MsAlias){ms_tensor_ref(base), op, version(base), s->n_attr};
     if (s->n_attr) memcpy(a->attr, attr, (size_t)s->n_attr * sizeof *attr);
-    ms__alias_free = alias_free;
-    if (view->alias) alias_free(view->alias);
+    if (view->alias) ms__alias_free(view->alias);
     view->alias = a;
     return MS_OK;
 }
