@@ -282,3 +282,57 @@ def test_numbers_are_not_records():
     compiled = ms.jit(lambda x, k: x * k + x.shape[0])
     for n, k in ((3, 1), (4, 1), (5, 1), (5, 2), (6, 2), (7, 2)):
         np.testing.assert_allclose(compiled(rows(n), k).asnumpy(), rows(n).asnumpy() * k + n, rtol=1e-6)
+
+
+# ---- what was said before ----
+
+class Rows(nn.Cell):
+    def construct(self, x):
+        return x.sum(axis=1) * x.shape[0]
+
+
+@pytest.mark.parametrize("shape", [[None, 3], [None, None], None])
+def test_set_inputs_compiles_once(shape):
+    net = Rows()
+    net.set_inputs(Tensor(shape=shape, dtype=ms.float32))
+    compiled = ms.jit(net)
+    for n in SIZES:
+        assert same(compiled(rows(n)), rows(n).sum(axis=1) * n)
+    assert compiled.ms_jit.compile_count == 1
+
+
+def test_set_inputs_in_graph_mode():
+    from mindspore.jit import front
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        net = Rows()
+        net.set_inputs(Tensor(shape=[None, 3], dtype=ms.float32))
+        for n in SIZES:
+            assert same(net(rows(n)), rows(n).sum(axis=1) * n)
+        assert front._of_cell[net].compile_count == 1
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def test_dynamic_compiles_once():
+    compiled = ms.jit(affine, dynamic=1)
+    for n in SIZES:
+        assert same(compiled(rows(n)), affine(rows(n)))
+    assert compiled.ms_jit.compile_count == 1
+
+
+def test_mutable_numbers():
+    def fn(x, k, pair):
+        y = x * k + pair[0]
+        return y - pair[1] if k > 2 else y + ops.arange(k).sum()
+    compiled = ms.jit(fn)
+    x = rows(4)
+    for k in (3, 4, 5, 9):
+        assert same(compiled(x, ms.mutable(k), ms.mutable((k + 1, 0.5))), fn(x, k, (k + 1, 0.5)))
+    assert compiled.ms_jit.compile_count == 2
+    for k in (1, 2):
+        assert same(compiled(x, ms.mutable(k), ms.mutable((k + 1, 0.5))), fn(x, k, (k + 1, 0.5)))
+    assert compiled.ms_jit.compile_count == 4
+    for k in (3, 4):  # plain numbers are constants
+        assert same(compiled(x, k, (k + 1, 0.5)), fn(x, k, (k + 1, 0.5)))
+    assert compiled.ms_jit.compile_count == 6

@@ -23,6 +23,7 @@ import types
 import weakref
 
 from mindspore import _c
+from mindspore.common._mutable import NUMBERS
 from . import guard, runtime, source, tape, tree
 from .runtime import Unstageable, state
 
@@ -75,6 +76,7 @@ class Session:
         self.looked = []     # (the tensor as it was, the content of its value)
         self.tape = None     # what is recorded
         self.recipe = None   # and how it is done again
+        self.avals = None    # what differs between calls of a kind: see _avals
         self.text = None     # hash of the graph's text as it was staged
         self.guards = guard.Guards(_cell_type(), _c.Tensor, runtime.is_user, deep=not rewrites)
 
@@ -209,6 +211,8 @@ def key_of(value, tensors, form=_shape):
             return _Object(value)  # read and written by reference
         tensors.append(value)
         return (kind, value.dtype, form(value))
+    if kind in NUMBERS:
+        return (kind, repr(value) if form is _shape else None)
     items = tree.children(value)
     if items is not None:
         return (kind, *[key_of(v, tensors, form) for v in items])
@@ -224,25 +228,36 @@ def _is_input(value):
     return isinstance(value, _c.Tensor) and not isinstance(value, _parameter_type())
 
 
-def _take_inputs(value, tensors):
+class _Place(tree.Leaf):
+    """The place of a mutable number."""
+
+    __slots__ = ()
+
+
+def _take_inputs(value, tensors, numbers):
     if isinstance(value, _c.Tensor):
         if not isinstance(value, _parameter_type()):
             tensors.append(value)
             return tree.Leaf(len(tensors) - 1)
         return value
+    if type(value) in NUMBERS:
+        numbers.append(value.plain())
+        return _Place(len(numbers) - 1)
     if type(value) is slice:
-        return slice(*[_take_inputs(v, tensors) for v in (value.start, value.stop, value.step)])
+        return slice(*[_take_inputs(v, tensors, numbers) for v in (value.start, value.stop, value.step)])
     items = tree.children(value)
-    return value if items is None else tree.rebuild(value, [_take_inputs(v, tensors) for v in items])
+    return value if items is None else tree.rebuild(value, [_take_inputs(v, tensors, numbers) for v in items])
 
 
-def _fill_inputs(value, tensors):
+def _fill_inputs(value, tensors, numbers):
     if type(value) is tree.Leaf:
         return tensors[value.index]
+    if type(value) is _Place:
+        return numbers[value.index]
     if type(value) is slice:
-        return slice(*[_fill_inputs(v, tensors) for v in (value.start, value.stop, value.step)])
+        return slice(*[_fill_inputs(v, tensors, numbers) for v in (value.start, value.stop, value.step)])
     items = tree.children(value)
-    return value if items is None else tree.rebuild(value, [_fill_inputs(v, tensors) for v in items])
+    return value if items is None else tree.rebuild(value, [_fill_inputs(v, tensors, numbers) for v in items])
 
 
 # ---- compiled forms ----
@@ -304,19 +319,19 @@ class Recipe:
         self.writes, self.passed, self.single = form.writes, form.passed, form.single
         record.close()
 
-    def play(self, begin, inputs):
+    def play(self, begin, inputs, numbers):
         """(graph, result). Raises Differs, or what a call raises."""
         trace, xs = begin(inputs)
         try:
-            player = self.tape.play(xs)
+            player = self.tape.play(xs, numbers)
             return trace.end(player.make(self.outs)), player.make(self.result)
         except BaseException:
             trace.end()
             raise
 
-    def form(self, inputs, level):
+    def form(self, inputs, numbers, level):
         new = Form(self.guards)
-        new.graph, new.result = self.play(_c.stage_begin, inputs)
+        new.graph, new.result = self.play(_c.stage_begin, inputs, numbers)
         new.graph.optimize(level)
         new.writes, new.passed, new.single = self.writes, self.passed, self.single
         return new
@@ -325,7 +340,7 @@ class Recipe:
 class Jit:
     """A function with its compiled forms."""
 
-    def __init__(self, fn, capture_mode="ast", jit_level="O1", fullgraph=False, name=None, call=None):
+    def __init__(self, fn, capture_mode="ast", jit_level="O1", fullgraph=False, name=None, call=None, dynamic=False):
         self.fn = fn
         self.mode, self.level, self.fullgraph = capture_mode, jit_level, fullgraph
         self.forms = {}
@@ -333,7 +348,8 @@ class Jit:
         self.resized = []   # keys of the forms that recipes made, oldest first
         self.compile_count = self.break_count = self.call_count = self.resize_count = 0
         self.reasons = []  # why it was compiled, each time
-        self.open_sizes = False  # set_inputs said that sizes change: recorded at once
+        self.dynamic = dynamic
+        self.cell = None  # gives the Cell that it stands for
         self.name = name or getattr(fn, "__qualname__", repr(fn))
         self.call = call or (lambda *args, **kwargs: runtime.user(fn)(*args, **kwargs))
 
@@ -402,9 +418,11 @@ class Jit:
         if len(forms) >= _MAX_FORMS:
             explain(f"{self.name} never settles ({why}); it runs as Python")
             return self.eagerly(args, kwargs)
-        form = self.recorded(kind, args, kwargs, tensors) or self.staged(kind, args, kwargs, tensors)
-        if self.open_sizes and kind.recipe is None and kind.text is not None:
-            self.recorded(kind, args, kwargs, tensors)
+        form = self.recorded(kind, args, kwargs)
+        if form is None:
+            form = self.staged(kind, args, kwargs)
+            if self.sizes_open(args):
+                self.recorded(kind, args, kwargs, at_once=True)
         if form.guards is not None:
             forms.insert(0, form)
         self.break_count = max(self.break_count, len(form.expected))
@@ -412,7 +430,7 @@ class Jit:
         self.call_count += 1
         return self.eagerly(args, kwargs) if result is _OTHER else result
 
-    def staged(self, kind, args, kwargs, tensors):
+    def staged(self, kind, args, kwargs):
         """The form of a call; one without a graph where none can be made."""
         session = Session(self.mode != "trace")
         session.may_look = not self.fullgraph
@@ -429,7 +447,7 @@ class Jit:
             form = Form(session.guards, reason)
             self.break_count = max(self.break_count, 1)
         if form.graph is not None and form.before is None and form.guards is not None:
-            kind.avals, kind.text, kind.guards = _avals(tensors), session.text, form.guards
+            kind.avals, kind.text, kind.guards = session.avals, session.text, form.guards
         return form
 
     # ---- other sizes ----
@@ -439,10 +457,10 @@ class Jit:
         recipe = kind.recipe
         if recipe is None or recipe.guards.changed() is not None:
             return None
-        inputs = []
-        _take_inputs((args, kwargs), inputs)
+        inputs, numbers = [], []
+        _take_inputs((args, kwargs), inputs, numbers)
         try:
-            form = recipe.form(inputs, 0 if self.level == "O0" else 1)
+            form = recipe.form(inputs, numbers, 0 if self.level == "O0" else 1)
         except Exception as e:  # the usual way tells whether it is an error
             explain(f"{self.name} for other sizes: {_text(e)}")
             return None
@@ -456,10 +474,18 @@ class Jit:
                 self.forms[old].remove(oldest)
         return form
 
-    def recorded(self, kind, args, kwargs, tensors):
+    def sizes_open(self, args):
+        """Whether it was said that sizes will change: then the first call is recorded already."""
+        cell = self.cell() if self.cell is not None else args[0] if args and isinstance(args[0], _cell_type()) else None
+        return bool(self.dynamic or cell is not None and _has_open_inputs(cell))
+
+    def recorded(self, kind, args, kwargs, at_once=False):
         """Stages and records a call for other sizes than another one had. The form, or None where no record was made."""
-        if kind.text is None or kind.guards.changed() is not None or kind.tries == _MAX_RECORDS or \
-                not tensors or kind.avals == _avals(tensors) and not self.open_sizes:
+        if kind.text is None or kind.guards.changed() is not None or kind.tries == _MAX_RECORDS:
+            return None
+        inputs, numbers = [], []
+        _take_inputs((args, kwargs), inputs, numbers)
+        if not (inputs or numbers) or kind.avals == _avals(inputs, numbers) and not at_once:
             return None
         kind.tries += 1
         session = Session(self.mode != "trace")
@@ -470,7 +496,7 @@ class Jit:
             if record.broken or form.guards is None:
                 raise tape.Differs(record.broken or "it uses values of an open transformation")
             recipe = session.recipe
-            if hash(str(recipe.play(_c.stage_begin_avals, kind.avals)[0])) != kind.text:
+            if hash(str(recipe.play(_c.stage_begin_avals, *kind.avals)[0])) != kind.text:
                 raise tape.Differs("the graph depends on the sizes in another way")
         except Exception as e:
             explain(f"{self.name} is compiled for each size: {record.broken or _text(e)}")
@@ -489,17 +515,18 @@ class Jit:
         return out
 
     def stage(self, session, args, kwargs):
-        inputs = []
-        spec = _take_inputs((args, kwargs), inputs)
+        inputs, numbers = [], []
+        spec = _take_inputs((args, kwargs), inputs, numbers)
         self.note(session, args, kwargs)
         trace, xs = _c.stage_begin(inputs)
         state.session = session
         session.trace, session.inputs = trace, inputs
+        session.avals = _avals(inputs, numbers)
         if session.tape is not None:
-            session.tape.begin(xs)
+            numbers = session.tape.begin(xs, numbers)
         try:
             with _hooks():
-                new_args, new_kwargs = _fill_inputs(spec, xs)
+                new_args, new_kwargs = _fill_inputs(spec, xs, numbers)
                 try:
                     _c.set_recorder(session.tape)
                     result = self.call(*new_args, **new_kwargs)
@@ -556,8 +583,14 @@ class Jit:
             session.guards.value(value)
 
 
-def _avals(tensors):
-    return [(t.dtype, t.shape) for t in tensors]
+def _avals(tensors, numbers):
+    return [(t.dtype, t.shape) for t in tensors], numbers
+
+
+def _has_open_inputs(cell):
+    given = cell.get_inputs() or ()
+    return any(isinstance(x, _c.Tensor) and min(x.shape, default=0) < 0
+               for x in (given.values() if isinstance(given, dict) else given))
 
 
 def _text(error):
@@ -622,7 +655,7 @@ def call_cell(cell, args, kwargs):
     if jit is None:
         ref = weakref.ref(cell)
         jit = Jit(None, name=type(cell).__name__, call=lambda *a, **k: ref()._ms_run(a, k))
-        jit.fn = jit.call
+        jit.fn, jit.cell = jit.call, ref
         jit.note = lambda session, a, k: [session.guards.value(v) for v in (ref(), *a, *k.values())]
         _of_cell[cell] = jit
     return jit(*args, **kwargs)
@@ -647,7 +680,7 @@ def jit(function=None, *, capture_mode="ast", jit_level="O0", dynamic=0, fullgra
     if function is None:
         return functools.partial(jit, capture_mode=capture_mode, jit_level=jit_level, dynamic=dynamic,
                                  fullgraph=fullgraph, backend=backend)
-    return _wrap(function, capture_mode, jit_level, fullgraph)
+    return _wrap(function, capture_mode, jit_level, fullgraph, dynamic)
 
 
 def _check(name, value, allowed):
@@ -655,24 +688,24 @@ def _check(name, value, allowed):
         raise ValueError(f"For 'jit', the '{name}' must be in {list(allowed)}, but got {value!r}.")
 
 
-def _wrap(function, capture_mode, jit_level, fullgraph):
+def _wrap(function, capture_mode, jit_level, fullgraph, dynamic):
     if isinstance(function, _cell_type()):
         cell = function
         inner = Jit(cell._ms_run, capture_mode, jit_level, fullgraph, type(cell).__name__,
-                    lambda *args, **kwargs: cell._ms_run(args, kwargs))
-        inner.fn = inner.call
+                    lambda *args, **kwargs: cell._ms_run(args, kwargs), dynamic)
+        inner.fn, inner.cell = inner.call, lambda: cell
         inner.note = lambda session, a, k: session.guards.cell(cell)
         return types.MethodType(_function(inner, type(cell).construct, drop_first=True), cell)
     if isinstance(function, types.MethodType):
-        return types.MethodType(_wrap(function.__func__, capture_mode, jit_level, fullgraph), function.__self__)
+        return types.MethodType(_wrap(function.__func__, capture_mode, jit_level, fullgraph, dynamic), function.__self__)
     if isinstance(function, (staticmethod, classmethod)):
-        return type(function)(_wrap(function.__func__, capture_mode, jit_level, fullgraph))
+        return type(function)(_wrap(function.__func__, capture_mode, jit_level, fullgraph, dynamic))
     if not callable(function):
         raise TypeError(f"For 'jit', the 'function' must be callable, but got {type(function).__name__}.")
     inner = getattr(function, "ms_jit", None)
     if inner is not None:
         function = inner.fn
-    return _function(Jit(function, capture_mode, jit_level, fullgraph), function)
+    return _function(Jit(function, capture_mode, jit_level, fullgraph, dynamic=dynamic), function)
 
 
 def _function(inner, like, drop_first=False):

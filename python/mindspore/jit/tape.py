@@ -171,10 +171,13 @@ class Tape:
         self.broken = None  # why it cannot be played
         self.open = True
 
-    def begin(self, inputs):
+    def begin(self, inputs, numbers):
+        """The inputs of the function; gives Sizes for the numbers among them."""
         for x in inputs:
             self.slot(x)
-        self.n_in = len(inputs)
+        numbers = [Size(x, (self.slot(x), None), self) for x in numbers]
+        self.n_in = len(self.objects)
+        return numbers
 
     def slot(self, value):
         self.objects.append(value)
@@ -284,10 +287,10 @@ class Tape:
 
     # ---- playing ----
 
-    def play(self, inputs):
+    def play(self, inputs, numbers):
         """The objects of the slots for these inputs, which are open already. Raises Differs."""
         now = [None] * self.n_slots
-        now[:self.n_in] = inputs
+        now[:self.n_in] = *inputs, *numbers
         player = _Player(now)
         for step in self.steps:
             if step[0] == "check":

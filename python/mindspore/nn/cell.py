@@ -566,8 +566,8 @@ class Cell:
         self._refresh_plain()
 
     def set_inputs(self, *inputs, **kwargs):
-        """Keeps a description of the inputs, Tensors of which sizes may be None, for ``get_inputs`` and ``compile``; calls are not
-        checked against it."""
+        """Describes the inputs, for ``get_inputs`` and ``compile``; where a Tensor has sizes that are None, one compilation serves
+        all of them. Calls are not checked against it."""
         if kwargs and inputs:
             raise ValueError("For 'set_inputs', the inputs must be all positional or all by keyword.")
         if kwargs:
