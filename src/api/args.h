@@ -3,6 +3,32 @@
 #define MS_API_ARGS_H
 #include "api/api.h"
 
+/* What rows ask a tensor (not NULL) about. */
+static inline int nd(const MsTensor *t)
+{
+    return ms_tensor_ndim(t);
+}
+static inline const int64_t *shape(const MsTensor *t)
+{
+    return ms_tensor_shape(t);
+}
+static inline MsInts shape_of(const MsTensor *t)
+{
+    return (MsInts){ms_tensor_ndim(t), ms_tensor_shape(t)};
+}
+static inline MsDtype dtype_of(const MsTensor *t)
+{
+    return ms_tensor_dtype(t);
+}
+static inline bool is_exact(const MsTensor *t)
+{
+    return dtype_of(t) == MS_BOOL || ms_dtype_is_int(dtype_of(t));
+}
+static inline bool is_complex(const MsTensor *t)
+{
+    return ms_dtype_is_complex(dtype_of(t));
+}
+
 /* `*size: any` as integers: f(2, 3), f((2, 3)) and f([2, 3]) alike; n = -2 and an error for anything else. */
 MsInts ms__arg_var(const char *op, const MsArg *a, int64_t *buf);
 /* The items of a list argument, or the one argument itself. */

@@ -2,15 +2,10 @@
  * negative log-likelihood of one class a row, checked against the number of classes; float targets of the
  * input's shape are probabilities. Input is (N, C), (C) or (N, C, d1, ...); the class axis is 1, or 0 without
  * a batch. */
-#include "api/api.h"
+#include "api/args.h"
 #include "op/view.h"
 
 #include <string.h>
-
-static MsDtype dtype_of(const MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
 
 static MsTensor *number(MsTensor *like, double v)
 {

@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-static MsInts shape_of(const MsTensor *x)
-{
-    return (MsInts){ms_tensor_ndim(x), ms_tensor_shape(x)};
-}
-
 /* The shape of argument k: an int, a list, or collected positional ints; n = -2 after an error. */
 static MsInts size_of(MsApiCall *c, int k, int64_t *buf)
 {

@@ -11,10 +11,6 @@ static MsDtype or_else(const MsArg *a, MsDtype dflt)
 {
     return a->kind == MS_ARG_NONE ? dflt : (MsDtype)a->i;
 }
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){t->ndim, t->shape};
-}
 static MsTensor *scalar(double v, MsDtype dtype)
 {
     return ms_full((MsInts){0, NULL}, v, dtype);

@@ -10,22 +10,6 @@
 
 /* ---- small compositions ---- */
 
-static int nd(const MsTensor *t)
-{
-    return ms_tensor_ndim(t);
-}
-static const int64_t *shape(const MsTensor *t)
-{
-    return ms_tensor_shape(t);
-}
-static MsDtype dtype_of(const MsTensor *t)
-{
-    return ms_tensor_dtype(t);
-}
-static bool is_complex(const MsTensor *t)
-{
-    return ms_dtype_is_complex(dtype_of(t));
-}
 static MsTensor *floating(MsTensor *x)
 {
     return x && (dtype_of(x) == MS_BOOL || ms_dtype_is_int(dtype_of(x))) ? ms_cast(x, MS_FLOAT32) : x;

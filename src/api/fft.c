@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static MsDtype dtype_of(const MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
-static bool is_complex(const MsTensor *x)
-{
-    return ms_dtype_is_complex(dtype_of(x));
-}
 static MsTensor *to_complex(MsTensor *x)
 {
     if (!x || is_complex(x)) return x;

@@ -56,11 +56,6 @@ MS_API(fill, "ops.fill", "(type: dtype, shape: any, value: any) -> Tensor")
     return R(filled("fill", shape, ARG(2), DTYPE(0)));
 }
 
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){t->ndim, t->shape};
-}
-
 MS_API(empty_like, "mint.empty_like",
        "(input: Tensor, *, dtype: dtype? = None, device: str = None, pin_memory: bool = False) -> Tensor")
 {

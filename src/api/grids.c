@@ -5,11 +5,6 @@
 
 #include <math.h>
 #include <string.h>
-
-static MsDtype dtype_of(const MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
 static MsTensor *constant(MsTensor *like, double v)
 {
     return like ? ms_tensor_scalar(dtype_of(like), v) : NULL;

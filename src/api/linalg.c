@@ -2,22 +2,9 @@
  * row, on the right a column, and the axis it gained is dropped again), as are the checks that only one of
  * the names makes. Operands are never promoted: a product of two dtypes is an error, as the original has it.
  */
-#include "api/api.h"
+#include "api/args.h"
 
 #include <string.h>
-
-static int nd(const MsTensor *t)
-{
-    return ms_tensor_ndim(t);
-}
-static const int64_t *shape(const MsTensor *t)
-{
-    return ms_tensor_shape(t);
-}
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){nd(t), shape(t)};
-}
 
 static MsStatus check_pair(const char *op, const MsTensor *a, const MsTensor *b)
 {

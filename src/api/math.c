@@ -7,14 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-static MsDtype dtype_of(MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
-static bool is_integral(MsTensor *x)
-{
-    return dtype_of(x) == MS_BOOL || ms_dtype_is_int(dtype_of(x));
-}
 static MsTensor *constant(MsTensor *like, double v)
 {
     return like ? ms_tensor_scalar(dtype_of(like), v) : NULL;
@@ -30,7 +22,7 @@ static MsTensor *times(MsTensor *x, double v)
 /* Integers and bool as float32. */
 static MsTensor *as_float(MsTensor *x)
 {
-    return is_integral(x) ? ms_cast(x, MS_FLOAT32) : x;
+    return is_exact(x) ? ms_cast(x, MS_FLOAT32) : x;
 }
 /* A function that integers and bool pass unchanged. */
 static MsTensor *unless_bool(MsTensor *x, MsTensor *(*f)(MsTensor *))
@@ -296,7 +288,7 @@ MS_API(math_trunc, "ops.trunc mint.trunc Tensor.trunc mint.fix", "(input: Tensor
 /* Half to even at the given decimal place. */
 static MsTensor *round_to(MsTensor *x, int64_t decimals)
 {
-    if (decimals == 0 || is_integral(x)) return ms_round(x);
+    if (decimals == 0 || is_exact(x)) return ms_round(x);
     double p = pow(10, fabs((double)decimals));
     MsTensor *s = constant(x, p);
     return decimals > 0 ? ms_div(ms_round(ms_mul(x, s)), s) : ms_mul(ms_round(ms_div(x, s)), s);

@@ -5,14 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-static MsDtype dtype_of(const MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
-static bool is_exact(const MsTensor *x)
-{
-    return dtype_of(x) == MS_BOOL || ms_dtype_is_int(dtype_of(x));
-}
 static MsTensor *floating(MsTensor *x)
 {
     return x && is_exact(x) ? ms_cast(x, MS_FLOAT32) : x;

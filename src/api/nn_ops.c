@@ -1,19 +1,10 @@
 /* nn_ops.c - public names of convolution, pooling and normalisation. The rows turn the named padding modes,
  * output padding and ceil_mode into the explicit sizes that the primitives take, and build what is no
  * primitive: adaptive pooling, inference batch norm, group and instance norm. */
-#include "api/api.h"
+#include "api/args.h"
 #include "api/window.h"
 
 #include <string.h>
-
-static int nd(const MsTensor *t)
-{
-    return ms_tensor_ndim(t);
-}
-static const int64_t *shape(const MsTensor *t)
-{
-    return ms_tensor_shape(t);
-}
 
 /* ---- convolution ---- */
 

@@ -1,22 +1,9 @@
 /* norm.c - public names of normalisation. Batch norm with running statistics is an affine map of the input;
  * group and instance norm are layer norm of a tensor whose channels are split into groups. Half inputs with
  * float32 parameters keep their dtype; the arithmetic is float32. */
-#include "api/api.h"
+#include "api/args.h"
 
 #include <string.h>
-
-static int nd(const MsTensor *t)
-{
-    return ms_tensor_ndim(t);
-}
-static const int64_t *shape(const MsTensor *t)
-{
-    return ms_tensor_shape(t);
-}
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){nd(t), shape(t)};
-}
 
 static MsTensor *as(MsTensor *x, MsDtype dtype)
 {

@@ -9,18 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static int nd(const MsTensor *t)
-{
-    return ms_tensor_ndim(t);
-}
-static const int64_t *shape(const MsTensor *t)
-{
-    return ms_tensor_shape(t);
-}
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){nd(t), shape(t)};
-}
 static MsTensor *number(MsTensor *like, double v)
 {
     return ms_tensor_scalar(ms_tensor_dtype(like), v);

@@ -1,20 +1,10 @@
 /* reduce.c - public names of reductions. Sums and products of integers and bool are int64; a mean of integers
  * keeps the dtype in the original's forms and is an error in the PyTorch-shaped ones. An axis of None or ()
  * is all axes. */
-#include "api/api.h"
+#include "api/args.h"
 
 #include <math.h>
 #include <string.h>
-
-static MsDtype dtype_of(const MsTensor *x)
-{
-    return ms_tensor_dtype(x);
-}
-
-static bool is_exact(const MsTensor *x)
-{
-    return dtype_of(x) == MS_BOOL || ms_dtype_is_int(dtype_of(x));
-}
 
 static MsTensor *floating(MsTensor *x)
 {

@@ -339,7 +339,7 @@ MS_API(index_put_in, "Tensor.index_put_",
 /* ---- coordinates ---- */
 
 /* x with the slices at the coordinates combined with the updates, through a flattened index per element. */
-static MsTensor *nd(const char *op, MsTensor *x, MsTensor *index, MsTensor *v, const char *mode)
+static MsTensor *scatter_nd(const char *op, MsTensor *x, MsTensor *index, MsTensor *v, const char *mode)
 {
     if (!x) return NULL;
     index = index_of(op, index);
@@ -376,63 +376,63 @@ static MsTensor *nd(const char *op, MsTensor *x, MsTensor *index, MsTensor *v, c
 MS_API(tensor_scatter_sub, "ops.tensor_scatter_sub Tensor.scatter_sub",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 {
-    return R(nd("tensor_scatter_sub", T(0), T(1), T(2), "sub"));
+    return R(scatter_nd("tensor_scatter_sub", T(0), T(1), T(2), "sub"));
 }
 MS_API(tensor_scatter_mul, "ops.tensor_scatter_mul Tensor.scatter_mul",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 {
-    return R(nd("tensor_scatter_mul", T(0), T(1), T(2), "mul"));
+    return R(scatter_nd("tensor_scatter_mul", T(0), T(1), T(2), "mul"));
 }
 MS_API(tensor_scatter_div, "ops.tensor_scatter_div Tensor.scatter_div",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 {
-    return R(nd("tensor_scatter_div", T(0), T(1), T(2), "div"));
+    return R(scatter_nd("tensor_scatter_div", T(0), T(1), T(2), "div"));
 }
 MS_API(tensor_scatter_max, "ops.tensor_scatter_max Tensor.scatter_max",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 {
-    return R(nd("tensor_scatter_max", T(0), T(1), T(2), "max"));
+    return R(scatter_nd("tensor_scatter_max", T(0), T(1), T(2), "max"));
 }
 MS_API(tensor_scatter_min, "ops.tensor_scatter_min Tensor.scatter_min",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
 {
-    return R(nd("tensor_scatter_min", T(0), T(1), T(2), "min"));
+    return R(scatter_nd("tensor_scatter_min", T(0), T(1), T(2), "min"));
 }
 MS_API(scatter_nd_add, "ops.scatter_nd_add",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_add", T(0), T(1), T(2), "add"));
+    return into_self(c, scatter_nd("scatter_nd_add", T(0), T(1), T(2), "add"));
 }
 MS_API(scatter_nd_sub, "ops.scatter_nd_sub",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_sub", T(0), T(1), T(2), "sub"));
+    return into_self(c, scatter_nd("scatter_nd_sub", T(0), T(1), T(2), "sub"));
 }
 MS_API(scatter_nd_mul, "ops.scatter_nd_mul",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_mul", T(0), T(1), T(2), "mul"));
+    return into_self(c, scatter_nd("scatter_nd_mul", T(0), T(1), T(2), "mul"));
 }
 MS_API(scatter_nd_div, "ops.scatter_nd_div",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_div", T(0), T(1), T(2), "div"));
+    return into_self(c, scatter_nd("scatter_nd_div", T(0), T(1), T(2), "div"));
 }
 MS_API(scatter_nd_max, "ops.scatter_nd_max",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_max", T(0), T(1), T(2), "max"));
+    return into_self(c, scatter_nd("scatter_nd_max", T(0), T(1), T(2), "max"));
 }
 MS_API(scatter_nd_min, "ops.scatter_nd_min",
        "(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor")
 {
-    return into_self(c, nd("scatter_nd_min", T(0), T(1), T(2), "min"));
+    return into_self(c, scatter_nd("scatter_nd_min", T(0), T(1), T(2), "min"));
 }
 
 /* The index of slices along axis 0 as coordinates of one entry. */
 static MsTensor *slices(const char *op, MsApiCall *c, const char *mode)
 {
-    return nd(op, T(0), ms__unsqueezed(T(1), T(1)->ndim), T(2), mode);
+    return scatter_nd(op, T(0), ms__unsqueezed(T(1), T(1)->ndim), T(2), mode);
 }
 MS_API(scatter_update_ops, "ops.scatter_update",
        "(input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor")
@@ -463,7 +463,7 @@ MS_API(scatter_nd_ops, "ops.scatter_nd", "(indices: Tensor, updates: Tensor, sha
 {
     VAR("scatter_nd", 2, buf, shape);
     MsTensor *zero = ms_full_int(shape, 0, ms_tensor_dtype(T(1)));
-    return R(zero ? nd("scatter_nd", zero, T(0), T(1), "add") : NULL);
+    return R(zero ? scatter_nd("scatter_nd", zero, T(0), T(1), "add") : NULL);
 }
 
 /* ---- one_hot ---- */

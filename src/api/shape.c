@@ -1,7 +1,7 @@
 /* shape.c - public names that move elements: shapes, axes, joining and splitting, gathering and scattering.
  * The two families of the original differ in parameter names (axis, dim) and in a few defaults; the bodies
  * are shared. */
-#include "api/api.h"
+#include "api/args.h"
 #include "op/view.h"
 
 #include <string.h>
@@ -9,10 +9,6 @@
 static int rank(const MsTensor *x)
 {
     return ms_tensor_ndim(x);
-}
-static MsInts shape_of(const MsTensor *x)
-{
-    return (MsInts){ms_tensor_ndim(x), ms_tensor_shape(x)};
 }
 
 /* The ints of argument k, where f(2, 3), f((2, 3)) and f([2, 3]) mean the same. */
