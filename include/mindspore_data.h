@@ -169,6 +169,13 @@ typedef struct MsBatchOptions {
     const char *in, *out;    /* columns of `map`, as in ms_dataset_map */
     const MsInts *pad_shape; /* per column; a size of -1 = the largest of the batch */
     const double *pad_value;
+    /* Buckets: rows of similar length share a batch. Bucket k takes lengths below bucket_end[k], the last
+     * one, n_bucket - 1, has no end; bucket_size[k] rows make a batch. length gives a row's length from the
+     * columns `in`; NULL = the first size of that column. pad_to_bucket: open pad sizes become bucket_end - 1. */
+    int n_bucket;
+    const int64_t *bucket_end, *bucket_size;
+    MsTransform *length; /* taken over */
+    bool pad_to_bucket;
     void (*release)(void *ctx);
     void *ctx;
 } MsBatchOptions;
@@ -177,6 +184,8 @@ MS_API_EXPORT MsDataset *ms_dataset_shuffle(MsDataset *d, int64_t buffer); /* bu
 MS_API_EXPORT MsDataset *ms_dataset_repeat(MsDataset *d, int64_t count);   /* -1 = without end */
 MS_API_EXPORT MsDataset *ms_dataset_take(MsDataset *d, int64_t count);     /* -1 = all */
 MS_API_EXPORT MsDataset *ms_dataset_skip(MsDataset *d, int64_t count);
+/* Rows shard, shard + shards, shard + 2 * shards, ... */
+MS_API_EXPORT MsDataset *ms_dataset_shard(MsDataset *d, int64_t shards, int64_t shard);
 MS_API_EXPORT MsDataset *ms_dataset_zip(int n, MsDataset *const *d);    /* as long as the shortest */
 MS_API_EXPORT MsDataset *ms_dataset_concat(int n, MsDataset *const *d); /* one after the other */
 MS_API_EXPORT MsDataset *ms_dataset_project(MsDataset *d, const char *columns);

@@ -726,15 +726,14 @@ static MsStatus batch_map(void *ctx, MsBatchInfo info, int64_t n_rows, int n_in,
     return st;
 }
 
-/* One pad shape: None = the column is not padded, else a list of sizes, -1 = the largest. */
+/* Per column (shape, value). A shape is a list of sizes, -1 = the largest of the batch, or None: all of them. */
 static bool get_pad(PyObject *pads, MsInts *shape, int64_t (*size)[MS_MAX_DIM], double *value)
 {
     for (Py_ssize_t c = 0; c < PyList_GET_SIZE(pads) && c < MS_DATA_MAX_COLUMN; c++) {
         PyObject *item = PyList_GET_ITEM(pads, c), *list;
         shape[c] = MS_INTS_NONE;
-        value[c] = 0;
-        if (item == Py_None) continue;
-        if (!PyArg_ParseTuple(item, "O!d", &PyList_Type, &list, &value[c])) return false;
+        if (!PyArg_ParseTuple(item, "Od", &list, &value[c])) return false;
+        if (!PyList_Check(list)) continue;
         Py_ssize_t n = PyList_GET_SIZE(list);
         if (n > MS_MAX_DIM) {
             PyErr_SetString(PyExc_ValueError, "A pad shape has too many sizes.");
@@ -745,6 +744,52 @@ static bool get_pad(PyObject *pads, MsInts *shape, int64_t (*size)[MS_MAX_DIM], 
         if (PyErr_Occurred()) return false;
     }
     return true;
+}
+
+/* A list of int into v[0..n). */
+static bool get_ints(PyObject *list, int64_t *v, Py_ssize_t n)
+{
+    for (Py_ssize_t k = 0; k < n; k++) v[k] = PyLong_AsLongLong(PyList_GET_ITEM(list, k));
+    return !PyErr_Occurred();
+}
+
+#define MAX_BUCKET 1024
+
+/* bucket(dataset, in, ends, sizes, length or None, padded, pads, pad_to_bucket, drop) */
+static PyObject *ds_bucket(PyObject *m, PyObject *args)
+{
+    (void)m;
+    PyObject *d, *ends, *sizes, *length, *pads;
+    MsBatchOptions o = {0};
+    int padded, to_bucket, drop;
+    if (!PyArg_ParseTuple(args, "OsO!O!OpOpp", &d, &o.in, &PyList_Type, &ends, &PyList_Type, &sizes, &length,
+                          &padded, &pads, &to_bucket, &drop))
+        return NULL;
+    int64_t end[MAX_BUCKET], size[MAX_BUCKET], pad_size[MS_DATA_MAX_COLUMN][MS_MAX_DIM];
+    MsInts shape[MS_DATA_MAX_COLUMN];
+    double value[MS_DATA_MAX_COLUMN];
+    Py_ssize_t n = PyList_GET_SIZE(sizes);
+    if (n > MAX_BUCKET || PyList_GET_SIZE(ends) != n - 1)
+        return PyErr_Format(PyExc_ValueError, "There must be 1 to %d buckets.", MAX_BUCKET);
+    if (!get_ints(ends, end, n - 1) || !get_ints(sizes, size, n)) return NULL;
+    if (pads != Py_None && (!PyList_Check(pads) || !get_pad(pads, shape, pad_size, value))) return NULL;
+    MsTransform *t = length == Py_None ? NULL : PyCapsule_GetPointer(length, TRANSFORM);
+    if (!t && length != Py_None) return NULL;
+    o.n_bucket = (int)n, o.bucket_end = end, o.bucket_size = size;
+    o.length = t ? ms_transform_ref(t) : NULL;
+    o.padded = padded, o.pad_to_bucket = to_bucket, o.drop_remainder = drop;
+    if (pads != Py_None) o.pad_shape = shape, o.pad_value = value;
+    return dataset(ms_dataset_batch_with(get_dataset(d), &o));
+}
+
+/* shard(dataset, shards, shard) */
+static PyObject *ds_shard(PyObject *m, PyObject *args)
+{
+    (void)m;
+    PyObject *d;
+    long long shards, shard;
+    if (!PyArg_ParseTuple(args, "OLL", &d, &shards, &shard)) return NULL;
+    return dataset(ms_dataset_shard(get_dataset(d), shards, shard));
 }
 
 /* batch(dataset, size, size_fn, drop, map_fn, in, out, padded, pads) */
@@ -979,6 +1024,8 @@ static PyMethodDef methods[] = {
     {"ds_map", ds_map, METH_VARARGS, NULL},
     {"ds_filter", ds_filter, METH_VARARGS, NULL},
     {"ds_batch", ds_batch, METH_VARARGS, NULL},
+    {"ds_bucket", ds_bucket, METH_VARARGS, NULL},
+    {"ds_shard", ds_shard, METH_VARARGS, NULL},
     {"ds_count", ds_count, METH_VARARGS, NULL},
     {"ds_join", ds_join, METH_VARARGS, NULL},
     {"ds_project", ds_project, METH_VARARGS, NULL},

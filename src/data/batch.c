@@ -1,6 +1,7 @@
 /* batch.c - rows into batches. The plain batch copies each row into its place as soon as it comes, so that
  * the memory of a row is used again for the next one while it is still in the cache; a batch with padding or
- * a function of the host language must see all its rows first. */
+ * a function of the host language must see all its rows first. With buckets, rows wait in the bucket of their
+ * length until it is full. */
 #include "data/data.h"
 
 #include "core/mem.h"
@@ -17,6 +18,7 @@ typedef struct BatchSet {
     MsInts pad_shape[MS_DATA_MAX_COLUMN];
     int64_t pad_size[MS_DATA_MAX_COLUMN][MS_MAX_DIM];
     double pad_value[MS_DATA_MAX_COLUMN];
+    int64_t *bucket; /* ends, then sizes */
 } BatchSet;
 
 typedef struct BatchNode {
@@ -25,6 +27,12 @@ typedef struct BatchNode {
     int64_t left; /* rows that the child may still have, -1 = unknown */
     MsRow *row;   /* the rows of a batch that needs them all */
     int64_t n, cap;
+    struct Bucket {
+        MsRow *row;
+        int64_t n;
+    } * bucket;
+    bool drained;      /* the child has ended; what waits in buckets comes out */
+    int64_t open_size; /* for open pad sizes; 0 = the largest of the batch */
 } BatchNode;
 
 static BatchSet *batch_set(MsNode *n)
@@ -36,15 +44,30 @@ static void batch_free(MsDataset *d)
 {
     BatchSet *s = (BatchSet *)d;
     if (s->o.release) s->o.release(s->o.ctx);
+    ms_transform_unref(s->o.length);
+    free(s->bucket);
 }
 
 static int64_t batch_size_of(MsDataset *d, bool once)
 {
     BatchSet *s = (BatchSet *)d;
     int64_t n = ms__dataset_size(d->child[0], once);
-    if (s->o.next_size) return -1;
+    if (s->o.next_size || s->o.n_bucket) return -1;
     if (n < 0 || n == INT64_MAX) return n;
     return s->o.drop_remainder ? n / s->o.size : n / s->o.size + (n % s->o.size != 0);
+}
+
+static void drop_rows(BatchNode *n)
+{
+    for (int64_t r = 0; r < n->n; r++) ms__row_clear(&n->row[r]);
+    n->n = 0;
+}
+
+static void drop_buckets(BatchNode *n)
+{
+    for (int b = 0; n->bucket && b < batch_set(&n->base)->o.n_bucket; b++)
+        while (n->bucket[b].n > 0) ms__row_clear(&n->bucket[b].row[--n->bucket[b].n]);
+    n->drained = false;
 }
 
 static MsStatus batch_begin(MsNode *node, int64_t epoch)
@@ -52,6 +75,7 @@ static MsStatus batch_begin(MsNode *node, int64_t epoch)
     BatchNode *n = (BatchNode *)node;
     n->info = (MsBatchInfo){epoch, 0};
     n->left = ms__dataset_size(node->set->child[0], false);
+    drop_buckets(n);
     return ms__node_begin(node->child[0], epoch);
 }
 
@@ -167,7 +191,7 @@ static MsStatus plain(BatchNode *n, int64_t size, MsRow *row)
 
 /* ---- padding ---- */
 
-/* Copies row (row-major) into the corner of the box `to` of the given shape. */
+/* Copies row (row-major) into the corner of the box `to` of the given shape, as far as it fits. */
 static void put_corner(char *to, const int64_t *shape, const char *from, const MsTensor *row, size_t size)
 {
     if (row->ndim == 0) {
@@ -176,45 +200,48 @@ static void put_corner(char *to, const int64_t *shape, const char *from, const M
     }
     int last = row->ndim - 1;
     int64_t at[MS_MAX_DIM] = {0}, lines = row->shape[last] ? row->numel / row->shape[last] : 0;
+    int64_t line = row->shape[last] < shape[last] ? row->shape[last] : shape[last];
     for (int64_t i = 0; i < lines; i++) {
         int64_t offset = 0;
-        for (int d = 0; d <= last; d++) offset = offset * shape[d] + (d < last ? at[d] : 0);
-        memcpy(to + (size_t)offset * size, from, (size_t)row->shape[last] * size);
+        bool inside = true;
+        for (int d = 0; d <= last; d++) {
+            offset = offset * shape[d] + (d < last ? at[d] : 0);
+            inside = inside && at[d] < shape[d];
+        }
+        if (inside) memcpy(to + (size_t)offset * size, from, (size_t)line * size);
         from += (size_t)row->shape[last] * size;
         for (int d = last - 1; d >= 0 && ++at[d] == row->shape[d]; d--) at[d] = 0;
     }
 }
 
+/* The size of dimension d in the batch: what was asked for, or the largest. */
+static int64_t pad_size(const BatchNode *n, int c, int d, int inner)
+{
+    const BatchSet *s = (const BatchSet *)n->base.set;
+    if (d < inner && c < s->n_pad && s->pad_shape[c].n >= 0 && s->pad_shape[c].v[d] >= 0)
+        return s->pad_shape[c].v[d];
+    if (d < inner && n->open_size) return n->open_size;
+    int64_t size = 0;
+    for (int64_t r = 0; r < n->n; r++) {
+        const MsTensor *t = n->row[r].col[c];
+        if (d < t->ndim && t->shape[d] > size) size = t->shape[d];
+    }
+    return size;
+}
+
 static MsTensor *pad_column(BatchNode *n, int c)
 {
     BatchSet *s = batch_set(&n->base);
-    const MsInts *want = c < s->n_pad ? &s->pad_shape[c] : NULL;
     const MsTensor *first = n->row[0].col[c];
     int64_t shape[MS_MAX_DIM] = {n->n};
-    bool pad = !want || want->n >= 0;
     if (first->ndim == MS_MAX_DIM) return batch_room(first, n->n);
     int inner = first->ndim - ms__data_is_text(first); /* the width of texts is no size to pad to */
-    if (pad && want && want->n != inner)
+    if (c < s->n_pad && s->pad_shape[c].n >= 0 && s->pad_shape[c].n != inner)
         return MS_FAIL_NULL(MS_ERROR_RUNTIME,
                             "For 'padded_batch', the pad shape of column '%s' has %d sizes, but a row has "
                             "%d dimensions.",
-                            s->base.child[0]->col[c], want->n, inner);
-    for (int d = 0; d < first->ndim; d++) {
-        shape[d + 1] = first->shape[d];
-        for (int64_t r = 0; pad && r < n->n; r++) {
-            const MsTensor *t = n->row[r].col[c];
-            if (t->ndim == first->ndim && t->shape[d] > shape[d + 1]) shape[d + 1] = t->shape[d];
-        }
-        if (pad && want && d < want->n && want->v[d] >= 0) {
-            if (want->v[d] < shape[d + 1])
-                return MS_FAIL_NULL(
-                    MS_ERROR_RUNTIME,
-                    "For 'padded_batch', column '%s' has a row of size %lld, more than the pad "
-                    "size %lld.",
-                    s->base.child[0]->col[c], (long long)shape[d + 1], (long long)want->v[d]);
-            shape[d + 1] = want->v[d];
-        }
-    }
+                            s->base.child[0]->col[c], s->pad_shape[c].n, inner);
+    for (int d = 0; d < first->ndim; d++) shape[d + 1] = pad_size(n, c, d, inner);
     double value = c < s->n_pad && !ms__data_is_text(first) ? s->pad_value[c] : 0;
     MsTensor *out = ms__data_filled((MsDtype)first->dtype, first->ndim + 1, shape, value);
     if (!out) return NULL;
@@ -222,10 +249,6 @@ static MsTensor *pad_column(BatchNode *n, int c)
     int64_t step = n->n ? out->numel / n->n : 0;
     for (int64_t r = 0; r < n->n; r++) {
         MsTensor *t = n->row[r].col[c];
-        if (!pad) {
-            if (put_row(s, c, &out, r, t) != MS_OK) return NULL;
-            continue;
-        }
         if (t->dtype != out->dtype || t->ndim != first->ndim)
             return MS_FAIL_NULL(MS_ERROR_RUNTIME,
                                 "Cannot batch tensors of different type or rank in column '%s'.",
@@ -277,17 +300,109 @@ static MsStatus gather(BatchNode *n, int64_t size)
     return MS_OK;
 }
 
-static void drop_rows(BatchNode *n)
+/* ---- buckets ---- */
+
+static MsStatus length_of(BatchNode *n, const MsRow *row, int64_t *length)
 {
-    for (int64_t r = 0; r < n->n; r++) ms__row_clear(&n->row[r]);
-    n->n = 0;
+    BatchSet *s = batch_set(&n->base);
+    MsTensor *in[MS_DATA_MAX_COLUMN], *out[MS_DATA_MAX_COLUMN];
+    int n_out = 0;
+    for (int k = 0; k < s->n_in; k++) in[k] = row->col[s->in[k]];
+    if (!s->o.length) {
+        *length = in[0]->ndim ? in[0]->shape[0] : 1;
+        return MS_OK;
+    }
+    int mark = ms_scope_begin();
+    MsStatus st = ms_transform_apply(s->o.length, s->n_in, in, &n_out, out);
+    MsTensor *wide = st == MS_OK && n_out == 1 && out[0]->numel == 1 ? ms__data_cast(out[0], MS_INT64) : NULL;
+    *length = wide ? *(int64_t *)wide->data : -1;
+    ms_scope_end(mark, NULL, 0);
+    if (st == MS_OK && *length < 0)
+        st = MS_FAIL(MS_ERROR_RUNTIME,
+                     "For 'bucket_batch_by_length', element_length_function must give one int, at least 0.");
+    return st;
+}
+
+/* The rows of bucket b become the rows of the batch. */
+static MsStatus empty_bucket(BatchNode *n, int b)
+{
+    BatchSet *s = batch_set(&n->base);
+    for (int64_t r = 0; r < n->bucket[b].n; r++) n->row[r] = n->bucket[b].row[r];
+    n->n = n->bucket[b].n;
+    n->bucket[b].n = 0;
+    n->open_size = 0;
+    if (!s->o.pad_to_bucket) return MS_OK;
+    if (b + 1 == s->o.n_bucket)
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "For 'bucket_batch_by_length', pad_to_bucket_boundary needs every length below the last "
+            "boundary, %lld.",
+            (long long)s->bucket[b - 1]);
+    n->open_size = s->bucket[b] - 1;
+    return MS_OK;
+}
+
+static MsStatus fill_bucket(BatchNode *n)
+{
+    BatchSet *s = batch_set(&n->base);
+    int last = s->o.n_bucket - 1;
+    while (!n->drained) {
+        MsRow row;
+        int64_t length = 0;
+        int b = 0;
+        MsStatus st = ms__node_next(n->base.child[0], &row);
+        if (st == MS_ERROR_STOP) break;
+        if (st == MS_OK && (st = length_of(n, &row, &length)) != MS_OK) ms__row_clear(&row);
+        MS_TRY(st);
+        while (b < last && length >= s->bucket[b]) b++;
+        n->bucket[b].row[n->bucket[b].n++] = row;
+        if (n->bucket[b].n == s->bucket[last + b]) return empty_bucket(n, b);
+    }
+    n->drained = true;
+    for (int b = 0; b <= last; b++)
+        if (n->bucket[b].n > 0 && !s->o.drop_remainder) return empty_bucket(n, b);
+    return MS_ERROR_STOP;
+}
+
+static MsStatus batch_open(MsNode *node)
+{
+    BatchNode *n = (BatchNode *)node;
+    BatchSet *s = batch_set(node);
+    int k = s->o.n_bucket;
+    if (k == 0) return MS_OK;
+    n->bucket = ms__calloc((size_t)k, sizeof *n->bucket);
+    if (!n->bucket) return ms_error()->code;
+    for (int b = 0; b < k; b++) {
+        int64_t size = s->bucket[k - 1 + b];
+        n->bucket[b].row = ms__malloc((size_t)size * sizeof(MsRow));
+        if (!n->bucket[b].row) return ms_error()->code;
+        if (size > n->cap) n->cap = size;
+    }
+    n->row = ms__malloc((size_t)n->cap * sizeof(MsRow));
+    return n->row ? MS_OK : ms_error()->code;
+}
+
+/* Copies and checks the buckets of the options. */
+static MsStatus set_buckets(BatchSet *s, const MsBatchOptions *o)
+{
+    int k = o->n_bucket;
+    s->bucket = ms__malloc((size_t)(2 * k) * sizeof *s->bucket);
+    if (!s->bucket) return ms_error()->code;
+    memcpy(s->bucket, o->bucket_end, (size_t)(k - 1) * sizeof *s->bucket);
+    memcpy(s->bucket + k - 1, o->bucket_size, (size_t)k * sizeof *s->bucket);
+    for (int b = 0; b < k; b++)
+        if (o->bucket_size[b] < 1 || (b + 1 < k && o->bucket_end[b] <= (b ? o->bucket_end[b - 1] : 0)))
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For 'bucket_batch_by_length', boundaries must be above 0 and rise, sizes at least 1.");
+    return ms__dataset_columns(s->base.child[0], "bucket_batch_by_length", o->in, &s->n_in, s->in);
 }
 
 static MsStatus whole(BatchNode *n, int64_t size, MsRow *row)
 {
     BatchSet *s = batch_set(&n->base);
     MsTensor *out[MS_DATA_MAX_COLUMN] = {0};
-    MsStatus st = gather(n, size);
+    MsStatus st = s->o.n_bucket ? fill_bucket(n) : gather(n, size);
     if (st == MS_ERROR_STOP) st = n->n == 0 || s->o.drop_remainder ? MS_ERROR_STOP : MS_OK;
     if (st == MS_OK && s->o.map) st = call_map(n, out);
     row->n = 0;
@@ -310,13 +425,14 @@ static MsStatus batch_next(MsNode *node, MsRow *row)
 {
     BatchNode *n = (BatchNode *)node;
     BatchSet *s = batch_set(node);
-    int64_t size = s->o.size;
+    int64_t size = s->o.n_bucket ? 1 : s->o.size;
     int mark = ms_scope_begin();
     MsStatus st = s->o.next_size ? s->o.next_size(s->o.ctx, n->info, &size) : MS_OK;
     if (st == MS_OK && size < 1)
         st = MS_FAIL(MS_ERROR_RUNTIME, "For 'batch', the batch size must be at least 1, but got %lld.",
                      (long long)size);
-    if (st == MS_OK) st = s->o.map || s->o.padded ? whole(n, size, row) : plain(n, size, row);
+    if (st == MS_OK)
+        st = s->o.map || s->o.padded || s->o.n_bucket ? whole(n, size, row) : plain(n, size, row);
     ms_scope_end(mark, NULL, 0);
     n->info.batch++;
     return st;
@@ -324,7 +440,11 @@ static MsStatus batch_next(MsNode *node, MsRow *row)
 
 static void batch_close(MsNode *node)
 {
-    free(((BatchNode *)node)->row);
+    BatchNode *n = (BatchNode *)node;
+    drop_buckets(n);
+    for (int b = 0; n->bucket && b < batch_set(node)->o.n_bucket; b++) free(n->bucket[b].row);
+    free(n->bucket);
+    free(n->row);
 }
 
 static const MsDatasetKind batch_kind = {
@@ -333,6 +453,7 @@ static const MsDatasetKind batch_kind = {
     .node_size = sizeof(BatchNode),
     .free = batch_free,
     .size = batch_size_of,
+    .open = batch_open,
     .begin = batch_begin,
     .next = batch_next,
     .close = batch_close,
@@ -343,15 +464,17 @@ MsDataset *ms_dataset_batch_with(MsDataset *d, const MsBatchOptions *o)
     BatchSet *s = (BatchSet *)ms__dataset_new(&batch_kind, 1, &d);
     if (!s) {
         if (o->release) o->release(o->ctx);
+        ms_transform_unref(o->length);
         return NULL;
     }
     s->o = *o;
     MsStatus st = MS_OK;
-    if (o->size < 1 && !o->next_size)
+    if (o->size < 1 && !o->next_size && !o->n_bucket)
         st = MS_FAIL(MS_ERROR_VALUE,
                      "Input batch_size is not within the required interval of [1, 2147483647], but got %lld.",
                      (long long)o->size);
     for (int c = 0; c < d->n_col; c++) s->from[c] = c;
+    if (st == MS_OK && o->n_bucket) st = set_buckets(s, o);
     if (st == MS_OK && o->map) st = ms__dataset_columns(d, "batch", o->in, &s->n_in, s->in);
     if (st == MS_OK && o->map)
         st = ms__dataset_replace(&s->base, "batch", s->n_in, s->in, o->out, &s->n_out, s->from);
@@ -377,6 +500,7 @@ MsDataset *ms_dataset_batch(MsDataset *d, int64_t size, bool drop_remainder)
 int64_t ms_dataset_batch_size(MsDataset *d)
 {
     for (; d; d = d->n_child > 0 ? d->child[0] : NULL)
-        if (d->kind == &batch_kind) return ((BatchSet *)d)->o.next_size ? -1 : ((BatchSet *)d)->o.size;
+        if (d->kind == &batch_kind)
+            return ((BatchSet *)d)->o.next_size || ((BatchSet *)d)->o.n_bucket ? -1 : ((BatchSet *)d)->o.size;
     return 1;
 }

@@ -1,5 +1,5 @@
 /* flow.c - nodes that choose, order and join rows without touching their values: shuffle, repeat, take, skip,
- * zip, concat, project, rename. */
+ * shard, zip, concat, project, rename. */
 #include "data/data.h"
 
 #include "core/mem.h"
@@ -239,6 +239,53 @@ static const MsDatasetKind skip_kind = {
 MsDataset *ms_dataset_skip(MsDataset *d, int64_t count)
 {
     return count_new(&skip_kind, d, count, 0, 0);
+}
+
+/* ---- shard ---- */
+
+typedef struct ShardSet {
+    CountSet base; /* count: of shards */
+    int64_t shard;
+} ShardSet;
+
+static int64_t shard_size(MsDataset *d, bool once)
+{
+    int64_t n = ms__dataset_size(d->child[0], once), first = ((ShardSet *)d)->shard, step = count_of(d);
+    if (n < 0 || n == INT64_MAX) return n;
+    return n > first ? (n - first - 1) / step + 1 : 0;
+}
+
+static MsStatus shard_next(MsNode *node, MsRow *row)
+{
+    CountNode *n = (CountNode *)node;
+    ShardSet *s = (ShardSet *)node->set;
+    for (;;) {
+        MS_TRY(ms__node_next(node->child[0], row));
+        if (n->done++ % s->base.count == s->shard) return MS_OK;
+        ms__row_clear(row);
+    }
+}
+
+static const MsDatasetKind shard_kind = {
+    .name = "shard",
+    .set_size = sizeof(ShardSet),
+    .node_size = sizeof(CountNode),
+    .size = shard_size,
+    .begin = count_begin,
+    .next = shard_next,
+};
+
+MsDataset *ms_dataset_shard(MsDataset *d, int64_t shards, int64_t shard)
+{
+    if (d && shards > 0 && (shard < 0 || shard >= shards)) {
+        MS_FAIL(MS_ERROR_VALUE, "The shard must be in [0, %lld), but got %lld.", (long long)shards,
+                (long long)shard);
+        ms_dataset_unref(d);
+        return NULL;
+    }
+    MsDataset *s = count_new(&shard_kind, d, shards, 1, 1);
+    if (s) ((ShardSet *)s)->shard = shard;
+    return s;
 }
 
 /* ---- zip, concat ---- */

@@ -10,7 +10,7 @@ import numpy as np
 from mindspore import _c
 
 from . import _check, samplers
-from .datasets import Shuffle, SourceDataset
+from .datasets import Shuffle, MappableDataset
 from .vision import Decode
 
 __all__ = ['CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'ImageFolderDataset', 'ManifestDataset']
@@ -36,7 +36,7 @@ def _class_indexing(class_indexing):
     return dict(class_indexing)
 
 
-class _FilesDataset(SourceDataset):
+class _FilesDataset(MappableDataset):
     """Rows of a file's bytes, or the decoded image, and labels. Subclasses set _paths, _labels, _decode."""
 
     _labels_dtype = np.int32
@@ -133,7 +133,7 @@ class ManifestDataset(_FilesDataset):
         return len(self._number)
 
 
-class _CifarDataset(SourceDataset):
+class _CifarDataset(MappableDataset):
     """The binary version of CIFAR, kept in memory: images uint8 [32, 32, 3], labels uint32."""
 
     _label_bytes, _columns, _parts = 1, ('image', 'label'), {}
@@ -203,7 +203,7 @@ def _files(dataset_files):
     return sorted(found)
 
 
-class _TextDataset(SourceDataset):
+class _TextDataset(MappableDataset):
     """Rows parsed from text files. shuffle: True and Shuffle.GLOBAL mix the rows, Shuffle.FILES the order of the files."""
 
     def __init__(self, dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache):

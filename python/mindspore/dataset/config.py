@@ -1,5 +1,6 @@
 """Configuration of pipelines. The settings that the pipeline acts on live in the library; those that only steer how the
 original schedules itself (autotuning, shared memory, watchdogs, NUMA) are kept and returned, and change nothing."""
+import enum
 import json
 
 from mindspore import _c
@@ -52,12 +53,21 @@ def get_num_parallel_workers():
     return _c.ds_config('workers')
 
 
+_hooks = []
+
+
 def set_debug_mode(debug_mode_flag, debug_hook_list=None):
-    """Runs pipelines in the thread that iterates them."""
+    """Runs pipelines in the thread that iterates them. The hooks (debug.DebugHook) see what goes into each operation of the
+    maps that are made from now on, and what comes out of the last."""
     if not isinstance(debug_mode_flag, bool):
         raise TypeError("debug_mode_flag isn't of type boolean.")
-    if debug_hook_list:
-        raise NotImplementedError('debug_hook_list is not supported; set a breakpoint in the function of the map.')
+    hooks = [] if debug_hook_list is None else debug_hook_list
+    if not isinstance(hooks, list):
+        raise TypeError('debug_hook_list is not a list.')
+    for k, hook in enumerate(hooks):
+        if not callable(hook):
+            raise TypeError(f'debug_hook_list[{k}] is not a debug hook.')
+    _hooks[:] = hooks if debug_mode_flag else []
     _c.ds_config('debug', int(debug_mode_flag))
 
 
@@ -100,6 +110,63 @@ for _name, _default in (('auto_num_workers', False), ('auto_offload', False), ('
 for _name, _default in (('autotune_interval', 0), ('callback_timeout', 60), ('monitor_sampling_interval', 1000),
                         ('multiprocessing_timeout_interval', 300)):
     _keep(_name, _default, int)
+
+
+class ErrorSamplesMode(enum.IntEnum):
+    RETURN = 0
+    REPLACE = 1
+    SKIP = 2
+
+
+def set_error_samples_mode(error_samples_mode):
+    """A row that fails ends the pipeline with an error; to replace or skip it is not supported."""
+    if not isinstance(error_samples_mode, ErrorSamplesMode):
+        raise TypeError('error_samples_mode is not of type ErrorSamplesMode.')
+    if error_samples_mode is not ErrorSamplesMode.RETURN:
+        raise NotImplementedError('set_error_samples_mode supports ErrorSamplesMode.RETURN only; let the function that may '
+                                  'fail give a substitute, or filter the rows.')
+
+
+def get_error_samples_mode():
+    return ErrorSamplesMode.RETURN
+
+
+def set_multiprocessing_start_method(method):
+    """Worker processes are forked."""
+    if not isinstance(method, str):
+        raise TypeError('method must be of type str.')
+    if method not in ('fork', 'spawn'):
+        raise ValueError(f"method must be 'fork' or 'spawn', but got {method!r}.")
+    if method == 'spawn':
+        raise NotImplementedError("set_multiprocessing_start_method supports 'fork' only.")
+
+
+def get_multiprocessing_start_method():
+    return 'fork'
+
+
+def set_iterator_mode(do_copy=False, parallel_convert=False):
+    """Kept for compatibility; rows are the consumer's own in any case."""
+    for name, value in (('do_copy', do_copy), ('parallel_convert', parallel_convert)):
+        if not isinstance(value, bool):
+            raise TypeError(f'{name} must be of type bool.')
+    _kept['iterator_mode'] = {'do_copy': do_copy, 'parallel_convert': parallel_convert}
+
+
+def get_iterator_mode():
+    return dict(_kept.get('iterator_mode', {'do_copy': False, 'parallel_convert': False}))
+
+
+def set_sending_batches(batch_num):
+    raise NotImplementedError('set_sending_batches steers the queue of an Ascend device.')
+
+
+def set_video_backend(backend):
+    raise NotImplementedError('Videos are not supported.')
+
+
+def get_video_backend():
+    return None
 
 
 def set_enable_autotune(enable, filepath_prefix=None):

@@ -10,11 +10,12 @@ import numpy as np
 from mindspore import _c
 
 from . import _check, samplers
+from ._sync import SyncPoint
 from ._workers import Workers
 from .transforms import TensorOperation, check_list, compile_list, _name, _Sequence
 
-__all__ = ['Dataset', 'BatchInfo', 'Shuffle', 'FashionMnistDataset', 'GeneratorDataset', 'MnistDataset',
-           'NumpySlicesDataset', 'zip']
+__all__ = ['Dataset', 'BatchInfo', 'DatasetCache', 'FashionMnistDataset', 'GeneratorDataset', 'MappableDataset',
+           'MnistDataset', 'NumpySlicesDataset', 'PaddedDataset', 'Shuffle', 'zip']
 
 
 class Shuffle(str, enum.Enum):
@@ -24,6 +25,15 @@ class Shuffle(str, enum.Enum):
     PARTIAL = 'partial'
     FILES = 'files'
     INFILE = 'infile'
+
+
+class DatasetCache:
+    """The original's cache is a server that several processes share; there is none here."""
+
+    def __init__(self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None,
+                 prefetch_size=None):
+        raise NotImplementedError('DatasetCache is not supported: there is no cache server. What fits in memory is kept by '
+                                  'NumpySlicesDataset; CIFAR and MNIST are in memory anyway.')
 
 
 class BatchInfo:
@@ -184,24 +194,62 @@ class Dataset:
                            _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool))
 
     def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
-        """Joins rows of different shapes. pad_info: {column: (shape, value)}; a size None = the largest of the batch."""
+        """Joins rows of different shapes. pad_info: {column: (shape, value)}; a size None = the largest of the batch,
+        a shape None = the largest in every dimension, which also holds for columns that it does not name."""
+        return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True,
+                           self._pads(pad_info))
+
+    def _pads(self, pad_info):
+        """pad_info as the library takes it: (shape or None, value) for each column."""
         if pad_info is None:
-            return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True, None)
-        _check.kind('pad_info', pad_info, dict)
-        names = self.get_col_names()
-        for name in pad_info:
+            return None
+        names, given = self.get_col_names(), _check.kind('pad_info', pad_info, dict)
+        for name in given:
+            _check.kind('key in pad_info', name, str)
             if name not in names:
-                raise ValueError(f'pad_info names the column {name!r}, which the dataset does not have.')
+                raise RuntimeError(f"Invalid parameter, pad_info names the column '{name}', which is not in the dataset.")
         pads = []
         for name in names:
-            shape, value = pad_info.get(name) or (None, 0)
-            if name not in pad_info:
-                pads.append(None)
-                continue
-            if shape is None:
-                raise NotImplementedError('pad_info needs a shape; use None for sizes that follow the batch.')
-            pads.append(([-1 if s is None else int(s) for s in shape], float(value or 0)))
-        return self._batch(batch_size, drop_remainder, num_parallel_workers, None, None, None, True, pads)
+            shape, value = _check.kind('value in pad_info', given.get(name, (None, None)), tuple)
+            if shape is not None:
+                shape = [-1 if s is None else _check.integer('dim in pad_shape', s, 1) for s in shape]
+            pads.append((shape, 0.0 if isinstance(value, (str, bytes)) else float(value or 0)))
+        return pads
+
+    def bucket_batch_by_length(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function=None,
+                               pad_info=None, pad_to_bucket_boundary=False, drop_remainder=False):
+        """Batches of rows of similar length: the first size of the column, or what the function of the columns says."""
+        names = [column_names] if isinstance(column_names, str) else _check.kind('column_names', column_names, list)
+        if not names:
+            raise ValueError('column_names cannot be empty')
+        for k, name in enumerate(names):
+            _check.kind(f'column_names[{k}]', name, str)
+        if element_length_function is None and len(names) != 1:
+            raise ValueError('If element_length_function is not specified, exactly one column name should be passed.')
+        if element_length_function is not None and not callable(element_length_function):
+            raise TypeError('element_length_function object is not callable.')
+        for what, values in (('bucket_boundaries', bucket_boundaries), ('bucket_batch_sizes', bucket_batch_sizes)):
+            if not _check.kind(what, values, list):
+                raise ValueError(f'{what} cannot be empty.')
+            if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+                raise TypeError(f'{what} should be a list of int.')
+        if min(bucket_boundaries) <= 0:
+            raise ValueError('bucket_boundaries must only contain positive numbers.')
+        if sorted(set(bucket_boundaries)) != bucket_boundaries:
+            raise ValueError('bucket_boundaries should be strictly increasing.')
+        if min(bucket_batch_sizes) <= 0:
+            raise ValueError('bucket_batch_sizes should be a list of positive numbers.')
+        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+            raise ValueError('bucket_batch_sizes must contain one element more than bucket_boundaries.')
+        for what, value in (('pad_to_bucket_boundary', pad_to_bucket_boundary), ('drop_remainder', drop_remainder)):
+            if not isinstance(value, bool):
+                raise TypeError(f'Argument {what} with value "{value}" is not of type [{bool}], but got {type(value)}.')
+        length = None
+        if element_length_function is not None:
+            length = _c.ds_callable(_name(element_length_function), element_length_function, False)
+        node = _c.ds_bucket(self._node, ','.join(names), bucket_boundaries, bucket_batch_sizes, length,
+                            pad_info is not None, self._pads(pad_info), pad_to_bucket_boundary, drop_remainder)
+        return self._operation(node, kind=BatchDataset)
 
     def _batch(self, size, drop, workers, per_batch_map, inputs, outputs, padded, pads, apart=False):
         size_fn, remote = None, []
@@ -274,7 +322,8 @@ class Dataset:
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         for d in others:
             _check.kind('datasets', d, Dataset)
-        return self._operation(_c.ds_join('concat', [self._node] + [d._node for d in others]), *others)
+        node = _c.ds_join('concat', [self._node] + [d._node for d in others])
+        return self._operation(node, *others, kind=ConcatDataset)
 
     def __add__(self, datasets):
         return self.concat(datasets)
@@ -293,6 +342,48 @@ class Dataset:
         if not isinstance(result, Dataset):
             raise TypeError('apply_func must return a dataset.')
         return result
+
+    def flat_map(self, func):
+        """The datasets that func gives for each row, a list of arrays, one after the other."""
+        if not callable(func):
+            raise TypeError('flat_map func must be callable.')
+        parts = []
+        for row in TupleIterator(self, 1, True):
+            parts.append(func(row))
+            if not isinstance(parts[-1], Dataset):
+                raise TypeError(f'flat_map func must give a dataset, but got {type(parts[-1])}.')
+        if not parts:
+            raise ValueError('flat_map needs a dataset with rows.')
+        return parts[0].concat(parts[1:]) if len(parts) > 1 else parts[0]
+
+    def sync_wait(self, condition_name, num_batch=1, callback=None):
+        """Lets num_batch rows pass, and more only after sync_update of that name, which calls `callback` with its data."""
+        _check.kind('condition_name', condition_name, str)
+        if _check.kind('num_batch', num_batch, int) <= 0:
+            raise ValueError('num_batch need to be greater than 0.')
+        if callback is not None and not callable(callback):
+            raise TypeError('callback should be callable.')
+        if any(p.name == condition_name for p in self._sync_points()):
+            raise RuntimeError(f'Condition name {condition_name!r} is already in use.')
+        point = SyncPoint(condition_name, num_batch, callback)
+        node = _c.ds_map(self._node, [_c.ds_callable('sync_wait', point, True)], self.get_col_names()[0], None, 1)
+        return self._operation(node, workers=(point,))
+
+    def _sync_points(self):
+        return [p for p in self._all_workers() if isinstance(p, SyncPoint)]
+
+    def sync_update(self, condition_name, num_batch=None, data=None):
+        """Lets the rows of sync_wait go on: num_batch of them, or as many as it said."""
+        if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
+            raise ValueError(f'Sync_update batch size can only be positive integer, got : {num_batch}.')
+        for point in self._sync_points():
+            if point.name == condition_name:
+                return point.update(num_batch, data)
+        raise RuntimeError(f'Condition name {condition_name!r} not found.')
+
+    def device_que(self, send_epoch_end=True, create_data_info_queue=False, queue_name=''):
+        raise NotImplementedError('device_que feeds the queue of a device, which a CPU does not have; iterate the dataset '
+                                  'or give it to Model.train.')
 
     def split(self, sizes, randomize=True):
         """Parts of the dataset, by numbers of rows or by shares that add up to 1."""
@@ -378,6 +469,17 @@ class Dataset:
     def __len__(self):
         return self.get_dataset_size()
 
+    _input_indexs = ()
+
+    @property
+    def input_indexs(self):
+        """Which columns a network gets; kept for the user."""
+        return self._input_indexs or next((c.input_indexs for c in self.children), ())
+
+    @input_indexs.setter
+    def input_indexs(self, value):
+        self._input_indexs = value
+
     # -- iteration --
 
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=False):
@@ -392,6 +494,22 @@ class Dataset:
 
     def reset(self):
         """An iterator starts at the beginning; there is nothing to reset."""
+
+
+class ConcatDataset(Dataset):
+    """Datasets one after the other."""
+
+    def use_sampler(self, sampler):
+        """A DistributedSampler gives this shard every num_shards-th row of the whole."""
+        if not isinstance(sampler, samplers.DistributedSampler):
+            raise TypeError('The parameter sampler of concat must be DistributedSampler!')
+        if sampler.num_samples is not None:
+            raise ValueError('The parameter num_samples of DistributedSampler is not support to be set!')
+        node = _c.ds_join('concat', [c._node for c in self.children])
+        if sampler.shuffle:
+            node = _c.ds_count('shuffle', node, max(2, sum(c.get_dataset_size() for c in self.children)))
+        self._node = _c.ds_shard(node, sampler.num_shards, sampler.shard_id)
+        self.__dict__.pop('_size', None)
 
 
 class MapDataset(Dataset):
@@ -415,8 +533,8 @@ def zip(datasets):
 
 # ---- sources ----
 
-class SourceDataset(Dataset):
-    """A leaf: keeps its sampler."""
+class MappableDataset(Dataset):
+    """A source with random access: keeps its sampler."""
 
     def __init__(self, sampler, num_parallel_workers=None, cache=None):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
@@ -466,7 +584,7 @@ class SourceDataset(Dataset):
         return parts
 
 
-class MnistDataset(SourceDataset):
+class MnistDataset(MappableDataset):
     """Images (uint8 [28, 28, 1]) and labels (uint32) of the idx files in a folder, gzipped or not."""
 
     _fashion = False
@@ -505,7 +623,7 @@ def _slices(data):
     return [data], None
 
 
-class NumpySlicesDataset(SourceDataset):
+class NumpySlicesDataset(MappableDataset):
     """Row i holds element i of each array."""
 
     def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None, sampler=None,
@@ -530,7 +648,7 @@ class NumpySlicesDataset(SourceDataset):
         return _c.ds_slices(self.column_names, self._columns, self._made_sampler())
 
 
-class GeneratorDataset(SourceDataset):
+class GeneratorDataset(MappableDataset):
     """Rows from Python: an object with __getitem__ and __len__, an iterable, or a function that gives one.
 
     An item is a tuple of arrays, one per column, or one array for a single column. It is copied. With
@@ -598,6 +716,19 @@ class GeneratorDataset(SourceDataset):
                                    f'with specified column_types, but the type of returned data: {array.dtype}, '
                                    f'specified column type: {name}')
         return row
+
+
+class PaddedDataset(GeneratorDataset):
+    """Rows from a list of dicts, for concat: they fill up a dataset that a number of shards must divide."""
+
+    def __init__(self, padded_samples):
+        if not isinstance(padded_samples, list):
+            raise TypeError(f'padded_samples must be a list, but got {type(padded_samples)}.')
+        if not padded_samples:
+            raise ValueError('padded_samples cannot be empty.')
+        names = list(_check.kind('padded_samples[0]', padded_samples[0], dict))
+        self.padded_samples = padded_samples
+        super().__init__([tuple(row[n] for n in names) for row in padded_samples], names, shuffle=False)
 
 
 def _row(item):

@@ -7,7 +7,7 @@ import numpy as np
 
 from mindspore import _c
 
-from . import _check
+from . import _check, config
 
 
 def _array(value):
@@ -106,11 +106,22 @@ def check_list(transforms, name='transforms'):
     return list(transforms)
 
 
+def with_hooks(operations):
+    """In debug mode, hooks stand before each operation and behind the last."""
+    if not config._hooks:
+        return operations
+    steps = []
+    for op in operations:
+        steps += [*config._hooks, op]
+    return steps + config._hooks
+
+
 def compile_list(operations, in_workers=None):
     """Operations as the pipeline takes them; neighbouring Python functions become one, which in_workers may wrap."""
     flat = []
     for op in operations:
         flat.extend(op._flat() if isinstance(op, Compose) else [op])
+    flat = with_hooks(flat)
     made, functions = [], []
 
     def flush():

@@ -1,0 +1,105 @@
+"""Operations that join, hold back or split rows: buckets, padding, shards of a concat, sync_wait, debug hooks."""
+import threading
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+from mindspore.dataset import debug, transforms
+
+
+def ragged(sizes):
+    return ds.GeneratorDataset(lambda: ((np.full(n, i),) for i, n in enumerate(sizes)), ['x'])
+
+
+def batches(d):
+    return [r[0].tolist() for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+def test_buckets():
+    d = ragged([1, 4, 2, 5, 1, 9]).bucket_batch_by_length(['x'], [3, 6], [2, 2, 1], pad_info={'x': ([None], -1)})
+    assert batches(d) == [[[0, -1], [2, 2]], [[1, 1, 1, 1, -1], [3, 3, 3, 3, 3]], [[5] * 9], [[4]]]
+    d = ragged([1, 4, 2, 5, 1]).bucket_batch_by_length(['x'], [3, 6], [2, 2, 1], lambda x: len(x), {'x': ([None], 7)}, True,
+                                                      True)
+    two = d.repeat(2)
+    assert batches(d) == [[[0, 7], [2, 2]], [[1, 1, 1, 1, 7], [3] * 5]] and batches(two) == 2 * batches(d)
+    assert d.get_dataset_size() == 2
+    with pytest.raises(RuntimeError, match='below the last boundary, 6'):
+        batches(ragged([8]).bucket_batch_by_length(['x'], [3, 6], [1, 1, 1], None, {}, True))
+    with pytest.raises(RuntimeError, match='element_length_function'):
+        batches(ragged([8]).bucket_batch_by_length(['x'], [3], [1, 1], lambda x: x))
+    with pytest.raises(RuntimeError, match='different shapes'):
+        batches(ragged([1, 2]).bucket_batch_by_length(['x'], [3], [2, 2]))
+
+
+def test_padding_crops_and_fills():
+    d = ragged([1, 3])
+    assert batches(d.padded_batch(2, pad_info={'x': ([2], -1)})) == [[[0, -1], [1, 1]]]
+    assert batches(d.padded_batch(2, pad_info={'x': (None, 9)})) == [[[0, 9, 9], [1, 1, 1]]]
+    assert batches(d.padded_batch(2, pad_info={})) == batches(d.padded_batch(2)) == [[[0, 0, 0], [1, 1, 1]]]
+    with pytest.raises(RuntimeError, match="names the column 'z'"):
+        d.padded_batch(2, pad_info={'z': ([2], 0)})
+    with pytest.raises(RuntimeError, match='has 2 sizes, but a row has 1'):
+        batches(d.padded_batch(2, pad_info={'x': ([2, 2], 0)}))
+
+
+def test_shards_of_a_concat():
+    more = ds.PaddedDataset([{'x': np.array(100 + i)} for i in range(2)])
+    whole = ds.NumpySlicesDataset({'x': np.arange(4)}, shuffle=False) + more
+    parts = []
+    for shard in range(3):
+        whole.use_sampler(ds.DistributedSampler(3, shard, shuffle=False))
+        assert whole.get_dataset_size() == 2
+        parts.append(batches(whole.repeat(2)))
+    assert parts == [[0, 3] * 2, [1, 100] * 2, [2, 101] * 2]
+    with pytest.raises(TypeError, match='DistributedSampler'):
+        whole.use_sampler(ds.SequentialSampler())
+
+
+def test_flat_map():
+    d = ds.NumpySlicesDataset([2, 3], shuffle=False)
+    flat = d.flat_map(lambda row: ds.NumpySlicesDataset(np.arange(int(row[0])), shuffle=False))
+    assert batches(flat) == [0, 1, 0, 1, 2]
+    with pytest.raises(TypeError, match='must give a dataset'):
+        d.flat_map(lambda row: row)
+
+
+def test_sync_wait():
+    seen, factor = [], [1]
+    d = ds.NumpySlicesDataset(np.arange(6), shuffle=False)
+    d = d.sync_wait('policy', num_batch=2, callback=lambda v: factor.__setitem__(0, v))
+    d = d.map(lambda x: x * factor[0], 'column_0')
+    for k, row in enumerate(d.create_tuple_iterator(num_epochs=1, output_numpy=True)):
+        seen.append(int(row[0]))
+        if k % 2:
+            d.sync_update('policy', data=10 ** (k // 2 + 1))
+    assert seen == [0, 1, 20, 30, 400, 500]
+    with pytest.raises(RuntimeError, match='not found'):
+        d.sync_update('other')
+    it = d.create_tuple_iterator(output_numpy=True)  # closing does not wait for an update that never comes
+    next(it), next(it)
+    end = threading.Timer(20, it.close)
+    it.close()
+    end.cancel()
+
+
+def test_debug_hooks(capsys):
+    class Add(debug.DebugHook):
+        def compute(self, args):
+            return [a + 1 for a in args]
+    d = ds.NumpySlicesDataset({'x': np.arange(2)}, shuffle=False)
+    ds.config.set_debug_mode(True, [Add(), debug.PrintMetaDataHook()])
+    try:
+        assert batches(d.map([lambda x: x * 10, transforms.Fill(3)], 'x')) == [4, 4]
+        assert capsys.readouterr().out.count('dtype: int64') == 6
+    finally:
+        ds.config.set_debug_mode(False)
+    assert batches(d.map(lambda x: x * 10, 'x')) == [0, 10]
+
+
+def test_refusals():
+    d = ds.NumpySlicesDataset([1], shuffle=False)
+    for call in (lambda: ds.DatasetCache(1), d.device_que, lambda: ds.config.set_multiprocessing_start_method('spawn'),
+                 lambda: ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)):
+        with pytest.raises(NotImplementedError):
+            call()
