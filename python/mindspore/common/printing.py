@@ -47,11 +47,19 @@ def _rows(array, one, per_line, indent, shorten):
     return text + ']'
 
 
+def _valued(t):
+    """The value of a tensor of a function that is being compiled, where it may be looked at; else t."""
+    import sys
+    front = sys.modules.get('mindspore.jit.front')
+    return front.value_of(t) if front is not None else t
+
+
 def tensor_repr(t):
     """Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])"""
     head = f'{type(t).__name__}(shape={list(t.shape)}, dtype={t.dtype}, value='
     if t._traced:
-        return head + ' <traced>)'
+        value = _valued(t)
+        return head + ' <traced>)' if value is t else tensor_repr(value)
     if t.size == 0:
         return head + '\n)' if t.ndim > 1 else head + ' )'
     if t.ndim == 0:
@@ -68,7 +76,8 @@ def tensor_repr(t):
 def tensor_str(t):
     """numpy's text of the elements."""
     if t._traced:
-        return tensor_repr(t)
+        value = _valued(t)
+        return tensor_repr(t) if value is t else tensor_str(value)
     if str(t.dtype) != 'BFloat16':
         return str(t.asnumpy())
     import numpy

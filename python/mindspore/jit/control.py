@@ -142,12 +142,12 @@ def _same_items(a, b):
 class Part:
     """A function without arguments that was staged: its graph, what it returned and bound, as trees of Leaf."""
 
-    def __init__(self, fn, variables):
+    def __init__(self, fn, variables, outputs=True):
         c = _c()
         trace, _ = c.stage_begin([])
         try:
             result = fn() if fn is not None else None
-            self.changes = variables.changes()
+            self.changes = variables.changes() if outputs else {}
             tensors, result = [], _plain(result)
             taken = tree.take(tuple(result) if type(result) is _Signal else result, runtime.tensor_type, tensors)
             self.tree = (_Signal(taken) if type(result) is _Signal else taken,
@@ -305,12 +305,11 @@ def _raising(pred, then, other, yes, no):
     """A branch that raises: the graph does when it is taken; what follows is the other branch."""
     if type(yes) is not Part and type(no) is not Part:
         raise Unstageable("both branches of a statement that a tensor decides raise exceptions") from yes
-    error = yes if type(yes) is not Part else no
-
-    def fail(*_):
-        raise type(error)(*error.args)
-    effects().check(not_(pred) if error is yes else pred, fail)
-    taken = other if error is yes else then
+    variables, raises = Variables((), (then, other)), type(yes) is not Part
+    failing = Part(lambda: effects().fail(then if raises else other), variables, False)
+    nothing = Part(None, variables)
+    _c().cond(pred, *((failing.graph, nothing.graph) if raises else (nothing.graph, failing.graph)), [], [])
+    taken = other if raises else then
     return taken() if taken is not None else None
 
 

@@ -2,7 +2,7 @@
 import builtins
 
 from mindspore import _c
-from . import runtime, tree
+from . import runtime, tape, tree
 
 
 class Repr:
@@ -22,7 +22,16 @@ class _Held:
         self.index, self.exact = index, exact
 
 
+class _HeldText:
+    def __init__(self, text, tensors):
+        self.fn, self.args, self.kwargs = text.fn, _hold(text.args, tensors), _hold(text.kwargs, tensors)
+
+
 def _hold(value, tensors):
+    if type(value) is runtime.Text:
+        return _HeldText(value, tensors)
+    if type(value) is tape.Size:
+        return value.pin()
     if isinstance(value, Repr):
         if not waits(value.value):
             return value
@@ -36,10 +45,17 @@ def _hold(value, tensors):
 
 
 def _fill(value, tensors):
+    if type(value) is _HeldText:
+        return value.fn(*_fill(value.args, tensors), **_fill(value.kwargs, tensors))
     if type(value) is _Held:
         return Repr(tensors[value.index]) if value.exact else tensors[value.index]
     items = tree.children(value)
     return value if items is None else tree.rebuild(value, [_fill(v, tensors) for v in items])
+
+
+def settle(error):
+    """Texts in what an exception says become texts of the values."""
+    error.args = tuple([str(a) if type(a) is runtime.Text else a for a in error.args])
 
 
 def waits(value):
@@ -55,6 +71,19 @@ def show(*args, **kwargs):
         return builtins.print(*args, **kwargs)
     _c.host(lambda *now: builtins.print(*[_fill(a, now) for a in held], **kwargs), tuple(tensors))
     return None
+
+
+def fail(fn):
+    """fn(), which raises an exception, as part of the graph."""
+    try:
+        fn()
+    except Exception as e:
+        tensors, kind = [], type(e)
+        args = _hold(e.args, tensors)
+
+        def run(*now):
+            raise kind(*_fill(args, now))
+        _c.host(run, tuple(tensors))
 
 
 def check(condition, fail, *data):

@@ -24,7 +24,7 @@ import weakref
 
 from mindspore import _c
 from mindspore.common._mutable import NUMBERS
-from . import guard, runtime, source, tape, tree
+from . import effects, guard, runtime, source, tape, tree
 from .runtime import Unstageable, state
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -75,6 +75,7 @@ class Session:
         self.may_look = False
         self.looked = []     # (the tensor as it was, the content of its value)
         self.tape = None     # what is recorded
+        self.lazy_text = False
         self.recipe = None   # and how it is done again
         self.avals = None    # what differs between calls of a kind: see _avals
         self.text = None     # hash of the graph's text as it was staged
@@ -142,6 +143,11 @@ def _no_value(tensor):
     if state.session is None:
         return tensor
     return state.session.look(tensor)
+
+
+def value_of(tensor):
+    """For texts: the value of a staged tensor. Outside of a session, as in a debugger, the tensor itself."""
+    return tensor if state.session is None else state.session.look(tensor)
 
 
 def _read(tensor):
@@ -547,7 +553,11 @@ class Jit:
             if session.tape is not None:
                 session.recipe = Recipe(session.tape, form, outs)
             graph = trace.end(outs + [handle for handle, _ in session.looked])
-        except BaseException:
+        except BaseException as e:
+            if session.lazy_text:
+                session.unstageable |= isinstance(e, TypeError)  # a Text is no str for code in C
+                session.may_look = True  # for the message
+                effects.settle(e)
             trace.end()
             raise
         finally:
@@ -606,6 +616,10 @@ def _take_result(value, outs, xs, passed):
                 return tree.Leaf(-len(passed))
         outs.append(value)
         return tree.Leaf(len(outs) - 1)
+    if type(value) is runtime.Text:
+        return str(value)
+    if type(value) is dict and any(type(k) is runtime.Text for k in value):
+        value = {str(k) if type(k) is runtime.Text else k: v for k, v in value.items()}
     items = tree.children(value)
     return value if items is None else tree.rebuild(value, [_take_result(v, outs, xs, passed) for v in items])
 

@@ -206,6 +206,34 @@ class _Expressions(ast.NodeTransformer):
         ops = _const(tuple(type(op).__name__ for op in node.ops))
         return _rt("chain", ops, node.left, node.comparators[0], *[_thunk(c) for c in node.comparators[1:]])
 
+    def visit_JoinedStr(self, node):
+        """The values are evaluated here, in order; the text is made of them now, or when the graph runs."""
+        if self._binds(*node.values):
+            return self.generic_visit(node)
+        values = []
+
+        def argument(expr):
+            values.append(self.visit(expr))
+            return ast.Name(f"ms__{len(values)}", ast.Load())
+
+        def parts(joined):
+            for part in joined.values:
+                if isinstance(part, ast.FormattedValue):
+                    part.value = argument(part.value)
+                    if part.format_spec is not None:
+                        parts(part.format_spec)
+        parts(node)
+        fn = _thunk(node)
+        fn.args.args = [ast.arg(f"ms__{k + 1}", None) for k in range(len(values))]
+        return ast.copy_location(_rt("text", fn, *values), node) if values else node
+
+    def visit_BinOp(self, node):
+        self.generic_visit(node)
+        left = node.left
+        if isinstance(node.op, ast.Mod) and isinstance(left, ast.Constant) and isinstance(left.value, (str, bytes)):
+            return ast.copy_location(_rt("percent", left, node.right), node)
+        return node
+
     def visit_Call(self, node):
         self.generic_visit(node)
         if isinstance(node.func, ast.Name):

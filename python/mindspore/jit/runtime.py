@@ -13,7 +13,7 @@ import threading
 import types
 import weakref
 
-from . import rewrite, source
+from . import rewrite, source, tree
 
 BREAK = type("Break", (), {"__slots__": (), "__repr__": lambda s: "BREAK"})()
 UNDEFINED = type("Undefined", (), {"__slots__": (), "__repr__": lambda s: "UNDEFINED"})()
@@ -278,6 +278,66 @@ def chain(ops, left, right, *rest):
     return and_(result, others)
 
 
+# ---- texts ----
+
+class Text:
+    """A text with staged tensors in it: printed or raised, it is made when the graph runs; who needs it now gets that of
+    the tensors' values."""
+
+    def __init__(self, fn, args, kwargs=None):
+        self.fn, self.args, self.kwargs = fn, args, kwargs or {}
+        state.session.lazy_text = True
+
+    __class__ = property(lambda self: str)
+
+    def __str__(self):
+        return self.fn(*self.args, **self.kwargs)
+
+    def __repr__(self):
+        return repr(str(self))
+
+    def __format__(self, spec):
+        return format(str(self), spec)
+
+    def __add__(self, other):
+        return Text(operator.add, (self, other)) if isinstance(other, str) else NotImplemented
+
+    def __radd__(self, other):
+        return Text(operator.add, (other, self)) if isinstance(other, str) else NotImplemented
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(str(self), name)
+
+
+for _name in ("eq", "ne", "lt", "le", "gt", "ge", "contains", "getitem", "mul", "rmul", "mod"):
+    setattr(Text, f"__{_name}__", lambda self, other, _name=f"__{_name}__": getattr(str(self), _name)(
+        str(other) if type(other) is Text else other))
+for _name in ("hash", "len", "iter"):
+    setattr(Text, f"__{_name}__", lambda self, _name=f"__{_name}__": getattr(str(self), _name)())
+
+
+def _waits(value):
+    if isinstance(value, tensor_type):
+        return value._traced
+    if type(value) is Text:
+        return True
+    items = tree.children(value)
+    return items is not None and any(_waits(v) for v in items)
+
+
+def text(fn, *args, **kwargs):
+    """fn(*args), a text."""
+    if state.session is not None and (_waits(args) or kwargs and _waits(kwargs)):
+        return Text(fn, args, kwargs)
+    return fn(*args, **kwargs)
+
+
+def percent(template, args):
+    return text(operator.mod, template, args)
+
+
 # ---- calls ----
 
 class TracedRange:
@@ -310,6 +370,9 @@ _SPECIAL = {
     print: _print,
     map: lambda f, *xs: map(call(f), *xs),
     filter: lambda f, xs: filter(call(f) if f is not None else None, xs),
+    str: lambda *args, **kwargs: text(str, *args, **kwargs),
+    repr: lambda x: text(repr, x),
+    format: lambda *args: text(format, *args),
     functools.reduce: lambda f, *xs: functools.reduce(call(f), *xs),
     sorted: _sorted,
 }
@@ -397,6 +460,8 @@ def call(f):
         inner = call(f.func)
         return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
     if kind is types.BuiltinFunctionType or kind is type:
+        if type(getattr(f, "__self__", None)) is str and f.__name__ in ("format", "join"):
+            return functools.partial(text, f)
         try:
             return _SPECIAL.get(f, f)
         except TypeError:

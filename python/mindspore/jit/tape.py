@@ -140,7 +140,7 @@ class _Tree:
 _LIVE = (_c.Tensor, _c.Trace, _c.Graph)
 _VARIES = (Size, _Slot, _Tree)
 _Row = type(_c.row("ops.add"))
-_NOT_PLAYED = {"custom", "host", "peek", "call"}  # they hold Python code, or values
+_NOT_PLAYED = {"custom", "peek", "call"}  # they hold Python code, or values
 _FIXED = (bool, str, bytes, type(None), type(Ellipsis))
 
 
