@@ -189,14 +189,15 @@ def grad(fn, grad_position=0, weights=None, has_aux=False, return_ids=False, sen
 
     grad_position   int, tuple of int, or None: the arguments to differentiate
     weights         None, a Parameter, or a list or tuple of them
-    has_aux         only the first output of fn is differentiated
+    has_aux         only the first output of fn is differentiated; the result is (gradients, the other outputs)
     return_ids      gradients come as pairs (position or name, gradient)
     sens_param      the last argument of the result is the cotangent of the output
     """
     plan = _Plan('grad', fn, grad_position, weights, has_aux, return_ids, sens_param)
 
     def call(*args, **kwargs):
-        return _run(plan, args, kwargs, False)[1]
+        value, grads = _run(plan, args, kwargs, has_aux)
+        return (grads, tuple(value[1:])) if has_aux else grads
     return _named(call, fn, 'grad')
 
 

@@ -53,6 +53,7 @@ def test_outputs():
     same(ms.value_and_grad(lambda a: (a * a, a))(x()), (([1, 4], [1, 2]), [3, 5]))
     same(ms.value_and_grad(lambda a: [a * a, a])(x()), ([[1, 4], [1, 2]], [3, 5]))
     same(ms.value_and_grad(lambda a: {'l': a})(x()), ({'l': [1, 2]}, [1, 1]))
+    same(ms.grad(lambda a: (a * a, a, 3), has_aux=True)(x()), ([2, 4], ([1, 2], 3)))
     same(ms.value_and_grad(lambda a: (a * a, (a, 2 * a)), has_aux=True)(x()), (([1, 4], ([1, 2], [2, 4])), [2, 4]))
     same(ms.value_and_grad(lambda a: (a * a, a, 3, 'x', None), has_aux=True)(x()), (([1, 4], [1, 2], 3, 'x', None), [2, 4]))
     same(ms.grad(lambda a: 3.0)(x()), [0, 0])

@@ -78,3 +78,32 @@ def test_gradient_passes_by(capsys):
         return x * x
     assert ms.grad(f)(T(3)).asnumpy().tolist() == [6]
     assert "x [3.]" in capsys.readouterr().out
+
+
+def test_hooks_registered_after_compilation():
+    w = ms.Parameter(T(2), name="w")
+
+    @ms.jit
+    def step(x):
+        return ms.grad(lambda v: (v * w).sum(), 0, [w])(x)
+    seen = []
+    for k, hook in enumerate((None, lambda g: g * 10, lambda g: seen.append(g.shape))):
+        handle = w.register_hook(hook) if hook else None
+        for _ in range(2):
+            assert step(T(3))[1][0].asnumpy().tolist() == [30 if k == 1 else 3]
+        if handle:
+            handle.remove()
+    assert step(T(3))[1][0].asnumpy().tolist() == [3] and seen
+
+
+def test_hooks_of_arguments():
+    @ms.jit
+    def step(x):
+        return ms.grad(lambda v: (v * v).sum())(x)
+    plain, hooked = T(3), T(3)
+    assert step(plain).asnumpy().tolist() == [6]
+    handle = hooked.register_hook(lambda g: g + 1)
+    for _ in range(2):
+        assert step(hooked).asnumpy().tolist() == [7] and step(plain).asnumpy().tolist() == [6]
+    handle.remove()
+    assert step(hooked).asnumpy().tolist() == [6]

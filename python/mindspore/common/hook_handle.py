@@ -3,6 +3,7 @@ import itertools
 import weakref
 
 _ids = itertools.count()
+version = [0]  # counts registrations and removals
 
 
 class HookHandle:
@@ -13,6 +14,7 @@ class HookHandle:
         self._tables = [weakref.ref(t) for t in (table, *extra)]
 
     def remove(self):
+        version[0] += 1
         for ref in self._tables:
             table = ref()
             if table is not None:
@@ -35,6 +37,7 @@ class HookTable(dict):
         if not callable(hook):
             raise TypeError(f"Expected a callable hook function, but got {type(hook).__name__}.")
         handle = HookHandle(self, extra)
+        version[0] += 1
         self[handle._id] = hook
         if prepend:
             for key in [k for k in self if k != handle._id]:

@@ -23,6 +23,7 @@ import types
 import weakref
 
 from mindspore import _c
+from mindspore.common import hooks
 from mindspore.common._mutable import NUMBERS
 from . import effects, guard, runtime, source, tape, tree
 from .runtime import Unstageable, state
@@ -148,6 +149,14 @@ def _no_value(tensor):
 def value_of(tensor):
     """For texts: the value of a staged tensor. Outside of a session, as in a debugger, the tensor itself."""
     return tensor if state.session is None else state.session.look(tensor)
+
+
+def _looked_for_hooks(tensor):
+    if state.session is not None:
+        state.session.guards.hooked(tensor)
+
+
+hooks.told = _looked_for_hooks
 
 
 def _read(tensor):
@@ -370,6 +379,8 @@ class Jit:
             key = key_of(args, tensors)
             if kwargs:
                 key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
+        if hooks._tables and not _eager.depth:
+            key = self.with_hooks(key, tensors)
         forms = self.forms.get(key)
         why = "first call" if not self.forms else "the arguments have other types, shapes or values"
         if forms is not None:
@@ -385,6 +396,12 @@ class Jit:
                     why = "a value that the function looked at is another one"
         with _lock:
             return self.compile(key, args, kwargs, tensors, why)
+
+    @staticmethod
+    def with_hooks(key, tensors):
+        """The hooks of arguments are part of what is compiled."""
+        found = tuple([hooks.hooks_of(x) for x in tensors])
+        return (key, found) if any(found) else key
 
     def inline(self, args, kwargs):
         session = state.session
@@ -407,7 +424,8 @@ class Jit:
 
     def compile(self, key, args, kwargs, tensors, why):
         forms = self.forms.setdefault(key, [])
-        kind = self.kinds.setdefault(key_of((args, kwargs), [], _rank), Sizes())
+        kind = key_of((args, kwargs), [], _rank)
+        kind = self.kinds.setdefault(self.with_hooks(kind, tensors) if hooks._tables else kind, Sizes())
         form = self.resize(key, kind, args, kwargs)
         if form is not None:
             result = form.run(tensors)
@@ -528,6 +546,8 @@ class Jit:
         state.session = session
         session.trace, session.inputs = trace, inputs
         session.avals = _avals(inputs, numbers)
+        for x, owner in zip(xs, inputs):
+            hooks.borrow(x, owner)
         if session.tape is not None:
             numbers = session.tape.begin(xs, numbers)
         try:

@@ -11,6 +11,7 @@ import dis
 import types
 
 from mindspore import _c
+from mindspore.common import hook_handle, hooks
 
 _PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
 _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
@@ -79,6 +80,8 @@ class Guards:
         self.objects = []    # whose attributes matter, if they are named
         self.contents = {}   # id -> (tensor, bytes): looked at while staging, so that values are in the graph
         self.arrays = {}     # id -> (ndarray, copy)
+        self.hooks = {}      # id -> (tensor, its hooks)
+        self.hook_version = hook_handle.version[0]
         self.handles = {}    # id -> (tensor, number of its data): a graph reads the data it was made with
 
     # ---- noting ----
@@ -135,6 +138,11 @@ class Guards:
         key = _c.handle_of(tensor)
         if key not in self.contents:
             self.contents[key] = (tensor, _c.content(tensor))
+
+    def hooked(self, tensor):
+        """A tensor of outside whose hooks are part of the graph."""
+        if not tensor._traced:
+            self.hooks[id(tensor)] = (tensor, hooks.hooks_of(tensor))
 
     @staticmethod
     def foreign(value):
@@ -217,6 +225,10 @@ class Guards:
         for tensor, handle in self.handles.values():
             if _c.handle_of(tensor) != handle:
                 return "a tensor was made to stand for other data"
+        if self.hook_version != hook_handle.version[0]:
+            if any(hooks.hooks_of(tensor) != old for tensor, old in self.hooks.values()):
+                return "a tensor has other hooks"
+            self.hook_version = hook_handle.version[0]
         for tensor, content in self.contents.values():
             if _c.content(tensor) != content:
                 return "a tensor that the function looked at has other elements"

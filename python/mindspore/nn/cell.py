@@ -577,6 +577,10 @@ class Cell:
                 raise ValueError(f"For 'set_inputs', '{type(self).__name__}.construct' has no parameter '{unknown[0]}'.")
         self.__dict__["_ms_inputs"] = kwargs if kwargs else inputs
 
+    @property
+    def _dynamic_shape_inputs(self):  # the original's name of what set_inputs keeps, which wrappers of Cells read
+        return self.get_inputs()
+
     def get_inputs(self):
         """What set_inputs was given, or None."""
         return self.__dict__.get("_ms_inputs")

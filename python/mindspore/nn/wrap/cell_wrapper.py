@@ -95,7 +95,10 @@ class ForwardValueAndGrad(Cell):
             *inputs, sens = inputs
         position = tuple(range(len(inputs))) if self.get_all else None if self.get_by_list else 0
         fn = value_and_grad_of(self.network, position, self.weights if self.get_by_list else None, False, False, self.sens_param)
-        return fn(*inputs, sens) if self.sens_param else fn(*inputs)
+        value, grads = fn(*inputs, sens) if self.sens_param else fn(*inputs)
+        if self.get_all and len(inputs) == 1:  # all inputs: a tuple even of one
+            grads = ((grads[0],), grads[1]) if self.get_by_list else (grads,)
+        return value, grads
 
 
 class TrainOneStepCell(Cell):
