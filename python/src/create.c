@@ -133,7 +133,7 @@ static PyObject *load(MsDtype dtype, const void *p)
 
 PyObject *py_item(MsTensor *t)
 {
-    return load(ms_tensor_dtype(t), ms_tensor_data(t));
+    return load(ms_tensor_dtype(t), t->data);
 }
 
 static PyObject *list_of(const MsTensor *t, int d, const char *p)
@@ -157,7 +157,7 @@ PyObject *py_tolist(PyObject *self, PyObject *unused)
     (void)unused;
     int mark = ms_scope_begin();
     MsTensor *t = py_concrete(self);
-    PyObject *list = t ? list_of(t, 0, ms_tensor_data(t)) : NULL;
+    PyObject *list = t ? list_of(t, 0, t->data) : NULL;
     ms_scope_end(mark, NULL, 0);
     return list;
 }
@@ -298,7 +298,7 @@ static MsTensor *from_numbers(PyObject *data, MsDtype dtype)
     if (dtype == MS_DTYPE_NONE) dtype = natural[s.kind];
     MsTensor *t = ms_tensor_empty(dtype, s.ndim, s.shape);
     if (!t) return (MsTensor *)py_raise();
-    char *p = ms_tensor_data(t);
+    char *p = t->data;
     return fill(data, dtype, &p) < 0 ? NULL : t;
 }
 
@@ -382,7 +382,7 @@ static MsTensor *copy_of(MsTensor *t, MsDtype dtype)
     if (dtype == MS_DTYPE_NONE) dtype = ms_tensor_dtype(t);
     MsTensor *c;
     if (dtype == ms_tensor_dtype(t) && ms_tensor_is_contiguous(t)) {
-        c = ms_tensor_from(dtype, ms_tensor_ndim(t), ms_tensor_shape(t), ms_tensor_data(t));
+        c = ms_tensor_from(dtype, ms_tensor_ndim(t), ms_tensor_shape(t), t->data);
     } else {
         c = ms_tensor_empty(dtype, ms_tensor_ndim(t), ms_tensor_shape(t));
         if (c && ms__copy(c, t) != MS_OK) c = NULL;

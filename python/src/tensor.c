@@ -101,7 +101,7 @@ static MsTensor *zeros(MsDtype dtype, PyObject *shape)
     if (PyErr_Occurred()) return NULL;
     MsTensor *t = ms_tensor_empty(dtype, nd, size);
     if (!t) return (MsTensor *)py_raise();
-    memset(ms_tensor_data(t), 0, (size_t)ms_tensor_numel(t) * ms_dtype_size(dtype));
+    memset(t->data, 0, (size_t)ms_tensor_numel(t) * ms_dtype_size(dtype));
     return t;
 }
 
@@ -475,6 +475,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
     Py_ssize_t size = (Py_ssize_t)ms_dtype_size((MsDtype)t->dtype);
     e->storage = t->storage;
     atomic_fetch_add(&t->storage->ref, 1);
+    t->storage->exposed++;
     for (int d = 0; d < t->ndim; d++) e->shape[d] = t->shape[d], e->strides[d] = t->strides[d] * size;
     *view = (Py_buffer){.buf = t->data,
                         .obj = Py_NewRef(self),
@@ -496,6 +497,8 @@ static void release_buffer(PyObject *self, Py_buffer *view)
 {
     (void)self;
     Export *e = view->internal;
+    e->storage->version++; /* it may have been written through the buffer */
+    e->storage->exposed--;
     ms__storage_unref(e->storage);
     PyMem_Free(e);
 }

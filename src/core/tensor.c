@@ -109,9 +109,20 @@ MsStorage *ms__storage_ref(MsStorage *s)
     return s;
 }
 
+void ms__packed_free(MsPacked *list)
+{
+    while (list) {
+        MsPacked *next = list->next;
+        if (list->data) ms__free(list->data, list->nbytes);
+        free(list);
+        list = next;
+    }
+}
+
 void ms__storage_unref(MsStorage *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->ref, 1, memory_order_acq_rel) != 1) return;
+    ms__packed_free(s->packed);
     if (s->release)
         s->release(s->ctx);
     else
@@ -282,8 +293,12 @@ MsTensor *ms_tensor_wrap(MsDtype dtype, int ndim, const int64_t *shape, const in
         free(s);
         return NULL;
     }
-    *s = (MsStorage){
-        .ref = 1, .data = data, .nbytes = (size_t)n * ms_dtype_size(dtype), .release = release, .ctx = ctx};
+    *s = (MsStorage){.ref = 1,
+                     .data = data,
+                     .nbytes = (size_t)n * ms_dtype_size(dtype),
+                     .exposed = 1,
+                     .release = release,
+                     .ctx = ctx};
     if (strides)
         memcpy(t->strides, strides, (size_t)ndim * sizeof *strides);
     else

@@ -9,12 +9,25 @@
 #include "core/error.h"
 #include <stdatomic.h>
 
+/* A copy of a storage's content in the layout that a primitive reads (cpu/onednn/dnn.c). */
+typedef struct MsPacked {
+    struct MsPacked *next;
+    int64_t key; /* which layout */
+    ptrdiff_t offset;
+    uint32_t version; /* of the storage when the copy was made */
+    int busy;         /* calls that read it */
+    void *data;       /* NULL: asked for once so far */
+    size_t nbytes;
+} MsPacked;
+
 typedef struct MsStorage {
     _Atomic int ref;
     uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
     void *data;
     size_t nbytes;
-    int32_t n_env;              /* open traces whose environment holds it; 0 lets readers skip the search */
+    _Atomic int exposed; /* who may write without a new version: an arena's plan, holders of its address */
+    MsPacked *packed;    /* copies of `version` or older ones */
+    int32_t n_env;       /* open traces whose environment holds it; 0 lets readers skip the search */
     void (*release)(void *ctx); /* NULL: the block is the allocator's */
     void *ctx;
 } MsStorage;
@@ -82,6 +95,7 @@ void ms__tensor_become(MsTensor *to, MsTensor *from);
 MsStorage *ms__storage_new(size_t nbytes);
 MsStorage *ms__storage_ref(MsStorage *s);
 MS_API_EXPORT void ms__storage_unref(MsStorage *s);
+void ms__packed_free(MsPacked *list);
 
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
 MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);

@@ -412,6 +412,13 @@ static MsStatus make_handles(Planner *pl)
     return p->patch ? MS_OK : MS_ERROR_MEMORY;
 }
 
+static bool writes_captured(const Planner *pl, const MsNode *n)
+{
+    for (int j = 0; j < n->n_out; j++)
+        if (pl->root[pl->seen[n->out + j].root].home == HOME_CAPTURED) return true;
+    return false;
+}
+
 static MsStatus make_steps(Planner *pl, const MsRecord *r)
 {
     MsInstance *p = pl->p;
@@ -434,6 +441,7 @@ static MsStatus make_steps(Planner *pl, const MsRecord *r)
             .run = r->kernel[k]->run,
             .call = {n->op, n->attr, n->n_in, n->n_out, in, out, &g->val[n->out]},
             .preset = preset,
+            .writes = writes_captured(pl, n),
         };
     }
     return MS_OK;
@@ -455,6 +463,7 @@ static MsStatus plan(Planner *pl, const MsRecord *r)
     if (bytes >= LARGE_ARENA) ms_memory_empty_cache();
     p->arena = bytes < 0 ? NULL : ms__storage_new((size_t)bytes);
     if (!p->arena) return MS_ERROR_MEMORY;
+    p->arena->exposed = 1;
     MS_TRY(make_handles(pl));
     return make_steps(pl, r);
 }

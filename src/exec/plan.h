@@ -23,6 +23,7 @@ typedef struct MsPlanned {
     MsStatus (*run)(MsCall *c);
     MsCall call; /* call.out starts as `preset` and is put back when a kernel returns its own tensor */
     MsTensor **preset;
+    bool writes; /* some output is a captured tensor */
     int64_t ns; /* profile: time of all runs */
 } MsPlanned;
 

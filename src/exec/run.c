@@ -213,8 +213,10 @@ static MsStatus give_writes(Walk *w)
  * goes to the caller's scope. */
 static MsStatus give_out(const Run *x, MsTensor **given)
 {
-    for (int j = 0; j < x->n_result; j++)
+    for (int j = 0; j < x->n_result; j++) {
         if (x->out[j] && x->out[j] != given[j]) MS_TRY(ms__copy(x->out[j], given[j]));
+        if (x->out[j]) x->out[j]->storage->version++;
+    }
     for (int j = 0; j < x->n_result; j++) {
         if (x->out[j])
             given[j] = NULL;
@@ -400,6 +402,8 @@ static MsStatus run_step(MsPlanned *s)
     MsStatus st = ms__run(s->run, &s->call);
     bool moved = false;
     for (int j = 0; j < s->call.n_out; j++) moved |= s->call.out[j] != s->preset[j];
+    if (s->writes)
+        for (int j = 0; j < s->call.n_out; j++) s->preset[j]->storage->version++;
     if (__builtin_expect(!moved, 1)) return st;
     if (st == MS_OK) return fetch_outputs(s);
     for (int j = 0; j < s->call.n_out; j++) s->call.out[j] = s->preset[j];

@@ -261,9 +261,13 @@ void *ms_tensor_data(MsTensor *t)
 {
     if (t && !ms__failed() && (!t->trace || t->trace->closed) && !t->alias) {
         MsTensor *own = ms__concrete_unseen(t); /* whoever made it fills it: no content is looked at */
-        if (own) return own->data;
+        if (own) {
+            own->storage->exposed++;
+            return own->data;
+        }
     }
     MsTensor *x = need_concrete(t, "data");
+    if (x) x->storage->exposed++;
     return x ? x->data : NULL;
 }
 

@@ -195,7 +195,7 @@ static MsTensor *usable(MsTensor *t, MsDtype dtype)
     return u && ms__copy(u, t) == MS_OK ? u : NULL;
 }
 
-static MsStatus compute(Problem *p, bool *unsupported)
+static MsStatus compute(Problem *p, const MsTensor *weights, bool *unsupported)
 {
     MsDnnKey key;
     ms__dnn_key(&key, MS_DNN_CONV + p->which);
@@ -212,7 +212,7 @@ static MsStatus compute(Problem *p, bool *unsupported)
         {p->x, p->w, p->bias, p->y}, {p->y, p->w, NULL, p->x}, {p->x, p->y, NULL, p->w}};
     for (int k = 0; k < 4; k++)
         if (order[p->which][k]) data[n++] = order[p->which][k]->data;
-    return ms__dnn_run(&key, build, p, data, unsupported);
+    return ms__dnn_run(&key, build, p, data, weights, unsupported);
 }
 
 typedef struct BiasJob {
@@ -260,7 +260,7 @@ static MsStatus run(MsCall *c, int which, const MsKernel *reference)
         Problem p = {which, c->attr + (which != FORWARD), a, b, to, which == FORWARD ? bias : NULL};
         if (which == INPUT_GRAD) p.x = to, p.y = a;
         if (which == WEIGHT_GRAD) p.w = to, p.y = b;
-        st = compute(&p, &unsupported);
+        st = compute(&p, which != WEIGHT_GRAD && b == c->in[1] ? b : NULL, &unsupported);
     }
     if (st == MS_OK && !unsupported && late_bias) {
         BiasJob job = {to, (const float *)bias->data};

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define BUCKETS 1024
+#define WEIGHTS 1 /* the argument that may be kept */
 #define MAX_PLANS 1024
 
 /* The memory objects of one call at a time. */
@@ -27,6 +28,7 @@ typedef struct Lease {
 typedef struct Plan {
     struct Plan *next, *newer, *older; /* bucket, use order */
     uint64_t hash;
+    int64_t serial; /* no other plan ever has it */
     int64_t *key;
     int n_key;
     int busy; /* calls in flight */
@@ -43,6 +45,7 @@ typedef struct Plan {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static Plan *bucket[BUCKETS], *newest, *oldest;
 static int n_plan;
+static int64_t n_made;
 static dnnl_engine_t engine;
 static dnnl_primitive_attr_t user_scratch;
 
@@ -332,6 +335,7 @@ static Plan *acquire(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, L
         if (!p) {
             p = made;
             made = NULL;
+            p->serial = n_made++;
             p->next = bucket[hash % BUCKETS];
             bucket[hash % BUCKETS] = p;
             link_use(p);
@@ -374,14 +378,86 @@ static dnnl_status_t reorder(const Plan *p, Lease *l, int k)
     return dnnl_primitive_execute(p->reorder[k], l->stream, 2, args);
 }
 
-static dnnl_status_t execute(const Plan *p, Lease *l, void *const *data, char *work)
+/* ---- weights that stay ---- */
+
+/* The entry of t for this plan, held until drop_packed. NULL when t comes for the first time, which is only noted (the
+ * weights of a training step change before they come again), or when its content may change unseen. */
+static MsPacked *hold_packed(const Plan *p, const MsTensor *t)
+{
+    MsStorage *s = t->storage;
+    ptrdiff_t offset = t->data - (char *)s->data;
+    MsPacked *found = NULL, *stale = NULL;
+    pthread_mutex_lock(&mutex);
+    bool open = s->exposed;
+    for (MsPacked **at = &s->packed, *k; (k = *at);) {
+        if (!k->busy && (open || k->version != s->version)) {
+            *at = k->next;
+            k->next = stale;
+            stale = k;
+            continue;
+        }
+        if (k->key == p->serial && k->offset == offset && k->version == s->version && !open) found = k;
+        at = &k->next;
+    }
+    if (found) {
+        found->busy++;
+    } else if (!open) {
+        MsPacked *k = ms__calloc(1, sizeof *k);
+        if (k) {
+            *k = (MsPacked){.next = s->packed, .key = p->serial, .offset = offset, .version = s->version};
+            s->packed = k;
+        } else {
+            ms_error_clear();
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    ms__packed_free(stale);
+    return found;
+}
+
+/* Gives a held entry its copy, unless another thread was faster. */
+static void fill_packed(MsPacked *k, void *data, size_t nbytes)
+{
+    pthread_mutex_lock(&mutex);
+    bool first = !k->data;
+    if (first) {
+        k->nbytes = nbytes;
+        __atomic_store_n(&k->data, data, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&mutex);
+    if (!first) ms__free(data, nbytes);
+}
+
+static void drop_packed(MsPacked *k)
+{
+    pthread_mutex_lock(&mutex);
+    k->busy--;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Argument k in the layout of the primitive; from the copy of `packed` if that is given and there. */
+static dnnl_status_t bring(const Plan *p, Lease *l, int k, MsPacked *packed, char *work)
+{
+    void *kept = packed ? __atomic_load_n(&packed->data, __ATOMIC_ACQUIRE) : NULL, *fresh = NULL;
+    if (packed && !kept && !(fresh = ms__alloc(p->own_size[k]))) ms_error_clear();
+    void *own = kept ? kept : fresh ? fresh : work + p->own_at[k];
+    dnnl_status_t st = dnnl_memory_set_data_handle(l->own[k], own);
+    if (st == dnnl_success && !p->output[k] && !kept) st = reorder(p, l, k);
+    if (!fresh) return st;
+    if (st != dnnl_success) {
+        ms__free(fresh, p->own_size[k]);
+        return st;
+    }
+    fill_packed(packed, fresh, p->own_size[k]);
+    return dnnl_memory_set_data_handle(l->own[k], packed->data);
+}
+
+static dnnl_status_t execute(const Plan *p, Lease *l, void *const *data, MsPacked *packed, char *work)
 {
     dnnl_status_t st = dnnl_memory_set_data_handle(l->scratch, work);
     for (int k = 0; k < p->n_arg && st == dnnl_success; k++) {
         st = dnnl_memory_set_data_handle(l->user[k], data[k]);
-        if (st != dnnl_success || !p->reorder[k]) continue;
-        st = dnnl_memory_set_data_handle(l->own[k], work + p->own_at[k]);
-        if (st == dnnl_success && !p->output[k]) st = reorder(p, l, k);
+        if (st == dnnl_success && p->reorder[k]) st = bring(p, l, k, k == WEIGHTS ? packed : NULL, work);
     }
     if (st == dnnl_success) st = dnnl_primitive_execute(p->primitive, l->stream, p->n_arg + 1, l->exec);
     for (int k = 0; k < p->n_arg && st == dnnl_success; k++)
@@ -390,7 +466,7 @@ static dnnl_status_t execute(const Plan *p, Lease *l, void *const *data, char *w
 }
 
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
-                     bool *unsupported)
+                     const MsTensor *weights, bool *unsupported)
 {
     *unsupported = key->n > MS_DNN_KEY;
     if (*unsupported) return MS_OK;
@@ -410,7 +486,9 @@ MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, v
         if (!work) {
             st = MS_ERROR_MEMORY;
         } else {
-            dnnl_status_t ds = execute(p, lease, data, work);
+            MsPacked *packed = weights && p->reorder[WEIGHTS] ? hold_packed(p, weights) : NULL;
+            dnnl_status_t ds = execute(p, lease, data, packed, work);
+            if (packed) drop_packed(packed);
             ms__free(work, p->total);
             if (ds != dnnl_success)
                 st = MS_FAIL(ds == dnnl_out_of_memory ? MS_ERROR_MEMORY : MS_ERROR_RUNTIME,

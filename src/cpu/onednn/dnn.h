@@ -49,10 +49,12 @@ typedef struct MsDnnBuild {
 typedef dnnl_status_t (*MsDnnBuilder)(const void *ctx, dnnl_engine_t engine, const_dnnl_primitive_attr_t attr,
                                       MsDnnBuild *b);
 
-/* Runs the primitive of `key` on data[0..n_arg), building it on first use. *unsupported is set, and MS_OK
+/* Runs the primitive of `key` on data[0..n_arg), building it on first use. `weights` (may be NULL) is the tensor of
+ * argument 1: when the primitive wants it in another layout and it comes again unchanged, that copy is kept
+ * with its storage and used until it is written. *unsupported is set, and MS_OK
  * returned, when oneDNN has no implementation (remembered too). Errors: MEMORY, RUNTIME. */
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
-                     bool *unsupported);
+                     const MsTensor *weights, bool *unsupported);
 
 /* Whether the library computes in this dtype with instructions of this processor. */
 bool ms__dnn_native(MsDtype dtype);

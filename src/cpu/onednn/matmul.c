@@ -175,7 +175,7 @@ static MsStatus multiply(MsTensor *a, bool ta, MsTensor *b, bool tb, MsTensor *b
     data[n++] = turn ? a->data : b->data;
     if (bias) data[n++] = bias->data;
     data[n++] = y->data;
-    return ms__dnn_run(&key, build, &p, data, unsupported);
+    return ms__dnn_run(&key, build, &p, data, NULL, unsupported);
 }
 
 static MsDtype working_dtype(const MsTensor *y)
