@@ -124,6 +124,15 @@ row('ops.triplet_margin_loss', triplet, c(X, X + f(4, 3), f(4, 3)), c(X, X + f(4
 row('ops.triplet_margin_loss', triplet_by_name, c(anchor=X, positive=f(4, 3), negative=f(4, 3), margin=5.0, p=2, eps=1e-5, swap=True,
                                                  reduction='sum'), tol=10)
 
+# ---- sequences: values in test_ctc.py ----
+
+row('ops.ctc_loss', None, c(np.log(P).reshape(2, 1, 3), np.array([[1]]), [2], [1]),
+    c(log_probs=np.log(P).reshape(2, 1, 3), targets=np.array([[1]]), input_lengths=[2], target_lengths=[1], blank=0,
+      reduction='sum', zero_infinity=True), check=lambda loss, alpha, *a, **k: np.isfinite(loss) or 1 / 0, grad=False)
+row('ops.ctc_greedy_decoder', None, c(f(3, 2, 4), np.array([3, 2])),
+    c(inputs=f(3, 2, 4), sequence_length=np.array([3, 2]), merge_repeated=False),
+    check=lambda at, *a, **k: at.shape[1] == 2 or 1 / 0, dynamic=True, grad=False)
+
 # ---- classes ----
 
 

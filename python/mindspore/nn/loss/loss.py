@@ -342,7 +342,7 @@ class CTCLoss(LossBase):
 
     def construct(self, log_probs, targets, input_lengths, target_lengths):
         _check_tensors(self.cls_name, log_probs=log_probs, targets=targets)
-        return _nn.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)
+        return ops.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity)[0]
 
 
 class DiceLoss(LossBase):

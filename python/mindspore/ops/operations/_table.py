@@ -400,6 +400,12 @@ ResizeNearestNeighborV2(align_corners=False, half_pixel_centers=False)(image, si
 p.resize(image, ints(size), 'nearest', align_corners, half_pixel_centers)
 
 # ---- losses ----
+CTCLoss(preprocess_collapse_repeated=False, ctc_merge_repeated=True, ignore_longer_outputs_than_inputs=False)\
+(x, labels_indices, labels_values, sequence_length) = p.ctc_loss(x, labels_indices, labels_values, sequence_length, \
+preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs)
+CTCLossV2(blank=0, reduction='none', zero_infinity=False)(log_probs, targets, input_lengths, target_lengths) = \
+o.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
+CTCGreedyDecoder(merge_repeated=True)(inputs, sequence_length) = o.ctc_greedy_decoder(inputs, sequence_length, merge_repeated)
 BCEWithLogitsLoss(reduction='mean')(input, target, weight=None, posWeight=None) = \
 o.binary_cross_entropy_with_logits(input, target, weight, posWeight, reduction)
 BinaryCrossEntropy(reduction='mean')(input, target, weight=None) = o.binary_cross_entropy(input, target, weight, reduction)
