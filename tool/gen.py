@@ -18,7 +18,7 @@ OP = re.compile(r'^MS_OP\(\s*(\w+)\s*,(.*?)\);', re.M | re.S)
 SIG = re.compile(r'\.sig\s*=\s*((?:"[^"]*"\s*)+)')
 ROW = re.compile(r'^MS_[A-Z0-9_]+\(\s*(\w+)\s*,\s*"([^"]+)"', re.M)
 KERNEL = re.compile(r'^MS_KERNEL\(\s*(\w+)\s*,\s*(\d+)\s*,\s*(\w+)\s*,', re.M)
-API = re.compile(r'^MS_API(?:_ALSO)?\(\s*(\w+)\s*,', re.M)
+API = re.compile(r'^MS_API(?:_ALSO|_IN_PLACE)?\(\s*(\w+)\s*,', re.M)
 
 CTYPE = {'int': 'int64_t ', 'float': 'double ', 'bool': 'bool ', 'ints': 'MsInts ', 'dtype': 'MsDtype ',
          'str': 'const char *', 'graph': 'MsGraph *',

@@ -314,6 +314,12 @@ static PyObject *get_false(PyObject *self, void *unused)
     Py_RETURN_FALSE;
 }
 
+static PyObject *get_none(PyObject *self, void *unused)
+{
+    (void)self, (void)unused;
+    Py_RETURN_NONE;
+}
+
 static PyObject *get_traced(PyObject *self, void *unused)
 {
     (void)unused;
@@ -337,6 +343,9 @@ static PyGetSetDef getset[] = {
     {"has_init", get_has_init, NULL, "Whether data is still to be made by init_data().", NULL},
     {"device", get_device, NULL, "Where the data lies.", NULL},
     {"const_arg", get_false, NULL, NULL, NULL},
+    {"is_meta", get_false, NULL, "Whether it has no data at all; every tensor has.", NULL},
+    {"virtual_flag", get_false, NULL, NULL, NULL},
+    {"symbolic_shape", get_none, NULL, NULL, NULL},
     {"_traced", get_traced, NULL, "Whether it stands for a value of an open transformation.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -680,7 +689,75 @@ static PyObject *register_hook(PyObject *self, PyObject *fn)
     return r;
 }
 
+static PyObject *returns_false(PyObject *self, PyObject *unused)
+{
+    return get_false(self, unused);
+}
+
+static PyObject *returns_none(PyObject *self, PyObject *unused)
+{
+    return get_none(self, unused);
+}
+
+static PyObject *get_bytes(PyObject *self, PyObject *unused)
+{
+    PyObject *array = py_asnumpy(self, unused);
+    PyObject *bytes = array ? PyObject_CallMethod(array, "tobytes", NULL) : NULL;
+    Py_XDECREF(array);
+    return bytes;
+}
+
+/* Methods that Python code computes: mindspore.common.tensor has a function of each name. */
+#define IN_PYTHON(name)                                                                                      \
+    static PyObject *name(PyObject *self, PyObject *args, PyObject *kw)                                      \
+    {                                                                                                        \
+        return in_python(#name, self, args, kw);                                                             \
+    }
+static PyObject *in_python(const char *name, PyObject *self, PyObject *args, PyObject *kw)
+{
+    PyObject *m = PyImport_ImportModule("mindspore.common.tensor"), *all = NULL, *r = NULL;
+    PyObject *f = m ? PyObject_GetAttrString(m, name) : NULL, *first = PyTuple_Pack(1, self);
+    if (f && first) all = PySequence_Concat(first, args);
+    if (all) r = PyObject_Call(f, all, kw);
+    Py_XDECREF(m);
+    Py_XDECREF(f);
+    Py_XDECREF(first);
+    Py_XDECREF(all);
+    return r;
+}
+IN_PYTHON(move_to)
+IN_PYTHON(set_)
+IN_PYTHON(set_const_arg)
+IN_PYTHON(set_dtype)
+IN_PYTHON(to_)
+IN_PYTHON(to_coo)
+IN_PYTHON(to_csr)
+IN_PYTHON(storage)
+IN_PYTHON(stride)
+#define PYTHON_METHOD(name, doc)                                                                             \
+    {                                                                                                        \
+#name, (PyCFunction)(void (*)(void))name, METH_VARARGS | METH_KEYWORDS, doc                          \
+    }
+
 static PyMethodDef methods[] = {
+    PYTHON_METHOD(move_to, "The tensor on a device; 'CPU' is the only one."),
+    PYTHON_METHOD(to_, "The tensor on a device; 'CPU' is the only one."),
+    PYTHON_METHOD(set_, "Makes the tensor a view of another one's data."),
+    PYTHON_METHOD(set_const_arg, "The tensor itself: whether an argument is constant is decided by its use."),
+    PYTHON_METHOD(set_dtype, "Changes the dtype of the tensor."),
+    PYTHON_METHOD(to_coo, "The nonzero elements of a matrix as a COOTensor."),
+    PYTHON_METHOD(to_csr, "The nonzero elements of a matrix as a CSRTensor."),
+    PYTHON_METHOD(stride, "Elements from one to the next along an axis, or of all axes as a list."),
+    PYTHON_METHOD(storage, "The bytes behind the tensor."),
+    {"untyped_storage", (PyCFunction)(void (*)(void))storage, METH_VARARGS | METH_KEYWORDS,
+     "The bytes behind the tensor."},
+    {"get_bytes", get_bytes, METH_NOARGS, "The elements as bytes, in row-major order."},
+    {"is_pinned", returns_false, METH_NOARGS, NULL},
+    {"is_shared", returns_false, METH_NOARGS, NULL},
+    {"flush_from_cache", returns_none, METH_NOARGS, "Nothing to do: data is in host memory."},
+    {"data_sync", (PyCFunction)(void (*)(void))returns_none, METH_VARARGS,
+     "Nothing to do: values are there when a call returns."},
+    {"wait_pipeline", returns_none, METH_NOARGS, "Nothing to do: values are there when a call returns."},
     {"register_hook", register_hook, METH_O,
      "Calls a function with the gradient of this tensor; gives a handle."},
     {"from_numpy", py_from_numpy, METH_O | METH_STATIC, "A tensor that shares the memory of an ndarray."},

@@ -91,12 +91,41 @@ MS_API(div_in_place, "Tensor.div_",
     return write_back(c, q && trunc ? ms_trunc(q) : q);
 }
 
-MS_API(exp_in_place, "Tensor.exp_", "(self: Tensor) -> Tensor")
-{
-    return write_back(c, ms_exp(T(0)));
-}
+/* ---- in-place forms of other rows ---- */
 
-MS_API(neg_in_place, "Tensor.neg_", "(self: Tensor) -> Tensor")
-{
-    return write_back(c, ms_neg(T(0)));
-}
+/* Row `id` is row `of` with the result written into the first argument; the parameters stand in the same order. */
+#define MS_API_IN_PLACE(id, of, names_, sig_)                                                                \
+    static MsStatus api_##id(MsApiCall *c)                                                                   \
+    {                                                                                                        \
+        extern const MsApi ms_api_##of;                                                                      \
+        MS_TRY(ms_api_##of.run(c));                                                                          \
+        return write_back(c, c->out.t);                                                                      \
+    }                                                                                                        \
+    extern const MsApi ms_api_##id;                                                                          \
+    const MsApi ms_api_##id = {names_, sig_, api_##id};
+
+MS_API_IN_PLACE(exp_in_place, math_exp, "Tensor.exp_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(neg_in_place, math_neg, "Tensor.neg_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(log_in_place, math_log, "Tensor.log_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(sign_in_place, math_sign, "Tensor.sign_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(tanh_in_place, math_tanh, "Tensor.tanh_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(floor_in_place, math_floor, "Tensor.floor_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(sigmoid_in_place, math_sigmoid, "Tensor.sigmoid_", "(self: Tensor) -> Tensor")
+MS_API_IN_PLACE(erfinv_in_place, math_erfinv, "Tensor.erfinv_ ops.erfinv_", "(input: Tensor) -> Tensor")
+MS_API_IN_PLACE(clamp_in_place, clamp, "Tensor.clamp_ ops.clamp_",
+                "(input: Tensor, min: Tensor|number = None, max: Tensor|number = None) -> Tensor")
+MS_API_IN_PLACE(floor_divide_in_place, floor_divide, "Tensor.floor_divide_",
+                "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API_IN_PLACE(remainder_in_place, remainder, "Tensor.remainder_",
+                "(self: Tensor, other: Tensor|number) -> Tensor")
+MS_API_IN_PLACE(
+    addmm_in_place, addmm, "Tensor.addmm_",
+    "(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: number = 1, alpha: number = 1) -> Tensor")
+MS_API_IN_PLACE(
+    addr_in_place, addr, "mint.addr_",
+    "(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: number = 1, alpha: number = 1) -> Tensor")
+MS_API_IN_PLACE(masked_scatter_in_place, masked_scatter, "Tensor.masked_scatter_",
+                "(self: Tensor, mask: Tensor, source: Tensor) -> Tensor")
+MS_API_IN_PLACE(itemset, tensor_with_item, "Tensor.itemset", "(self: Tensor, *args: any) -> Tensor")
+MS_API_IN_PLACE(put_in_place, tensor_with_put, "Tensor.put_",
+                "(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor")

@@ -619,7 +619,7 @@ MS_API(math_hardshrink, "ops.hardshrink mint.nn.functional.hardshrink Tensor.har
     return R(ms_where(ms_le(ms_abs(x), constant(x, F(1))), constant(x, 0), x));
 }
 
-MS_API(math_softshrink, "ops.softshrink mint.nn.functional.softshrink",
+MS_API(math_softshrink, "ops.softshrink mint.nn.functional.softshrink Tensor.soft_shrink",
        "(input: Tensor, lambd: number|bool=0.5) -> Tensor")
 {
     MsTensor *x = T(0), *zero = constant(x, 0);
