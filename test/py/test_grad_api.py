@@ -241,3 +241,8 @@ def test_nothing_is_left():
         ms.vjp(square, x())[1](x())
     gc.collect()
     assert ms._c.memory_stats()['n_live'] == before
+
+
+def test_all_inputs_with_names():
+    grads = ops.GradOperation(get_all=True)(lambda a, b=None, c=1: (a * b * c).sum())(x(), b=x(), c=3)
+    same(grads, ([3, 6], [3, 6]))

@@ -95,11 +95,7 @@ class Variables:
         for name, cell in self.slots.items():
             runtime.put(cell, values[name])
         for box, content in zip(self.boxes, boxes):
-            if type(box) is list:
-                box[:] = content
-            else:
-                box.clear()
-                box.update(content)
+            runtime.refill(box, content)
 
     def changes(self):
         """{name: value} for variables that are bound differently now, (index, content) for lists and dicts."""
@@ -110,7 +106,7 @@ class Variables:
             if new is not values[name]:
                 out[name] = new
         for k, (box, content) in enumerate(zip(self.boxes, boxes)):
-            if not _same_items(box, content):
+            if not runtime.same_items(box, content):
                 out[k] = box.copy()
         return out
 
@@ -121,20 +117,7 @@ class Variables:
         if isinstance(key, str):
             runtime.put(self.slots[key], value)
             return
-        box = self.boxes[key]
-        if type(box) is list:
-            box[:] = value
-        else:
-            box.clear()
-            box.update(value)
-
-
-def _same_items(a, b):
-    if len(a) != len(b):
-        return False
-    if isinstance(a, dict):
-        return all(k in b and b[k] is v for k, v in a.items())
-    return all(x is y for x, y in zip(a, b))
+        runtime.refill(self.boxes[key], value)
 
 
 # ---- branches ----
@@ -158,6 +141,17 @@ class Part:
             raise
         finally:
             variables.restore()
+            _keep_state()
+
+
+def _keep_state():
+    """A part that may not run has changed attributes or containers of outside: no graph can hold that."""
+    session = runtime.state.session
+    why = session.guards.changed()
+    if why is not None:
+        session.guards.restore()
+        session.unstageable = True
+        raise Unstageable(f"state changes where a tensor decides: {why}")
 
 
 class _Signal(tuple):
@@ -489,6 +483,7 @@ class Loop:
             raise
         finally:
             self.variables.restore()
+            _keep_state()
         return graph, out, init + extra, (shape, leaves, carried)
 
     walrus = False
@@ -502,7 +497,7 @@ class Loop:
             if value is UNDEFINED:
                 raise Unstageable(f"Line {self.line}: '{k}' is deleted in a loop that a tensor decides")
         for k, (box, content) in enumerate(zip(self.variables.boxes, self.variables.before[1])):
-            if k not in self.state and not _same_items(box, content):
+            if k not in self.state and not runtime.same_items(box, content):
                 self.state[k] = content
                 raise _Again
         new_shape = _walk(new, now)

@@ -84,6 +84,8 @@ class Session:
 
     def saw(self, fn, first=guard.MISSING):
         self.guards.function(fn, first)
+        if self.guards.unsettled:
+            raise Unstageable(self.guards.unsettled)  # before it is used
 
     def look(self, tensor):
         """The value of a staged tensor, on which the form depends from now on."""
@@ -283,16 +285,16 @@ _OTHER = object()  # the values that a form has looked at are others now
 class Form:
     """A graph for one kind of call, or the reason why there is none."""
 
-    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single", "before", "expected")
+    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single", "before", "expected", "boxes")
 
     def __init__(self, guards, reason=None):
         self.guards, self.reason = guards, reason
         self.graph = self.result = self.before = None
         self.expected = ()
-        self.writes = self.passed = ()
+        self.writes = self.passed = self.boxes = ()
         self.single = False
 
-    def run(self, tensors):
+    def run(self, tensors, args, kwargs):
         if self.before is None:
             outs = self.graph.call(tensors)
         else:
@@ -311,7 +313,32 @@ class Form:
             outs = list(outs)
             for k, index in self.passed:  # results that are arguments
                 outs.append(tensors[index])
-        return tree.fill(self.result, outs)
+        if not self.boxes:
+            return tree.fill(self.result, outs)
+        result, *contents = tree.fill(self.result, outs)
+        places = [_at((args, kwargs), path) for path in self.boxes]  # all of them, before any changes
+        for box, content in zip(places, contents):
+            runtime.refill(box, content)
+        return result
+
+
+def _at(value, path):
+    for k in path:
+        value = value[k]
+    return value
+
+
+def _changed_boxes(old, new, path=()):
+    """[(path, list or dict)] of the containers among the arguments that the function has changed; old: as they were."""
+    kind = type(new)
+    if kind not in (list, dict, tuple):
+        return []
+    if len(old) != len(new) or kind is dict and list(old) != list(new):
+        return [(path, new)]
+    pairs = [(k, old[k], new[k]) for k in (new if kind is dict else range(len(new)))]
+    if any(a is not b and not (type(a) is type(b) and type(a) in (list, dict, tuple)) for _, a, b in pairs):
+        return [(path, new)]
+    return [found for k, a, b in pairs for found in _changed_boxes(a, b, (*path, k))]
 
 
 class Sizes:
@@ -331,7 +358,7 @@ class Recipe:
         self.tape, self.guards = record, form.guards
         self.outs, self.result = record.spec(outs), record.spec(form.result)
         form.result = tape.plain(form.result)
-        self.writes, self.passed, self.single = form.writes, form.passed, form.single
+        self.writes, self.passed, self.single, self.boxes = form.writes, form.passed, form.single, form.boxes
         record.close()
 
     def play(self, begin, inputs, numbers):
@@ -348,7 +375,7 @@ class Recipe:
         new = Form(self.guards)
         new.graph, new.result = self.play(_c.stage_begin, inputs, numbers)
         new.graph.optimize(level)
-        new.writes, new.passed, new.single = self.writes, self.passed, self.single
+        new.writes, new.passed, new.single, new.boxes = self.writes, self.passed, self.single, self.boxes
         return new
 
 
@@ -389,7 +416,7 @@ class Jit:
                 if why is None:
                     if form.graph is None:
                         return self.eagerly(args, kwargs)
-                    result = form.run(tensors)
+                    result = form.run(tensors, args, kwargs)
                     if result is not _OTHER:
                         self.call_count += 1
                         return result
@@ -428,7 +455,7 @@ class Jit:
         kind = self.kinds.setdefault(self.with_hooks(kind, tensors) if hooks._tables else kind, Sizes())
         form = self.resize(key, kind, args, kwargs)
         if form is not None:
-            result = form.run(tensors)
+            result = form.run(tensors, args, kwargs)
             self.call_count += 1
             return result
         explain(f"compiling {self.name}: {why}")
@@ -450,7 +477,7 @@ class Jit:
         if form.guards is not None:
             forms.insert(0, form)
         self.break_count = max(self.break_count, len(form.expected))
-        result = form.run(tensors) if form.graph is not None else _OTHER
+        result = form.run(tensors, args, kwargs) if form.graph is not None else _OTHER
         self.call_count += 1
         return self.eagerly(args, kwargs) if result is _OTHER else result
 
@@ -552,7 +579,8 @@ class Jit:
             numbers = session.tape.begin(xs, numbers)
         try:
             with _hooks():
-                new_args, new_kwargs = _fill_inputs(spec, xs, numbers)
+                new_args, new_kwargs = given = _fill_inputs(spec, xs, numbers)
+                before = _copy(given)
                 try:
                     _c.set_recorder(session.tape)
                     result = self.call(*new_args, **new_kwargs)
@@ -560,6 +588,10 @@ class Jit:
                     _c.set_recorder(None)
             form = Form(session.guards)
             outs, passed = [], []
+            boxes = _changed_boxes(before, given)
+            if boxes:
+                form.boxes = tuple([path for path, _ in boxes])
+                result = (result, *[box for _, box in boxes])
             form.result = _take_result(result, outs, xs, passed)
             base = len(outs)
             form.passed = tuple(passed)
@@ -579,6 +611,8 @@ class Jit:
                 session.may_look = True  # for the message
                 effects.settle(e)
             trace.end()
+            if session.guards.changed() is not None:
+                session.guards.restore()
             raise
         finally:
             state.session = None
@@ -625,6 +659,14 @@ def _has_open_inputs(cell):
 
 def _text(error):
     return str(error).partition("\n")[0] or type(error).__name__
+
+
+def _copy(value):
+    """value with new lists and dicts, at any depth, so that it stays as it is."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind([_copy(v) for v in value])
+    return {k: _copy(v) for k, v in value.items()} if kind is dict else value
 
 
 def _take_result(value, outs, xs, passed):

@@ -9,6 +9,7 @@ Refused: following each attribute chain through the code; it misses what a calle
 """
 import dis
 import types
+from collections.abc import Iterator
 
 from mindspore import _c
 from mindspore.common import hook_handle, hooks
@@ -20,6 +21,7 @@ _CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
 MISSING = type("Missing", (), {"__repr__": lambda s: "missing", "__slots__": ()})()
 _named = {}
 _global = {}
+_stored = {}
 _BY_NAME = {"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"}
 
 
@@ -32,6 +34,18 @@ def named(code):
             if isinstance(const, types.CodeType):
                 known |= named(const)
         _named[code] = known
+    return known
+
+
+def stored_names(code):
+    """The names of attributes that code, with the code nested in it, sets or deletes."""
+    known = _stored.get(code)
+    if known is None:
+        known = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_ATTR", "DELETE_ATTR")}
+        for const in code.co_consts:
+            if isinstance(const, types.CodeType):
+                known |= stored_names(const)
+        _stored[code] = known
     return known
 
 
@@ -59,12 +73,25 @@ def same_plain(a, b):
 def read(how, container, name):
     if how == "item":
         return container.get(name, MISSING)
+    if how == "default":
+        return getattr(container, name)
     if how == "cell":
         try:
             return container.cell_contents
         except ValueError:
             return MISSING
-    return getattr(container, name, MISSING)
+    return attribute(container, name)
+
+
+def attribute(container, name):
+    """An attribute as it is stored; nothing of the user's runs."""
+    if isinstance(container, type):
+        return next((base.__dict__[name] for base in container.__mro__ if name in base.__dict__), MISSING)
+    own = getattr(container, "__dict__", {})
+    if name in own:
+        return own[name]
+    member = attribute(type(container), name)
+    return getattr(container, name, MISSING) if type(member) is types.MemberDescriptorType else MISSING
 
 
 class Guards:
@@ -75,7 +102,8 @@ class Guards:
         self.deep = deep     # also follow functions that are named, not only those that were seen running
         self.items = []      # (how, container, name, value, snapshot)
         self.cells = {}      # id -> [cell, version, attributes]
-        self.names = set()
+        self.names, self.stored = set(), set()
+        self.unsettled = None  # why no later call is like this one
         self.seen = {}       # key -> what keeps its ids alive
         self.objects = []    # whose attributes matter, if they are named
         self.contents = {}   # id -> (tensor, bytes): looked at while staging, so that values are in the graph
@@ -94,11 +122,47 @@ class Guards:
         if key in self.seen:
             return
         self.seen[key] = fn
-        self.names |= named(fn.__code__)
+        self.learn(named(fn.__code__), stored_names(fn.__code__))
         for name in global_names(fn.__code__) & fn.__globals__.keys():
             self.note("item", fn.__globals__, name)
         for cell in fn.__closure__ or ():
             self.note("cell", cell, None)
+        for where in ("__defaults__", "__kwdefaults__"):
+            if getattr(fn, where):
+                self.note("default", fn, where)
+
+    def learn(self, names, stored):
+        """Code that will run uses these attributes."""
+        names, stored = names - self.names, stored - self.stored
+        self.names |= names
+        self.stored |= stored
+        for value in list(self.objects):
+            self.attributes(value, names | stored, stored)
+
+    def attributes(self, value, names, stored):
+        """Notes attributes of an object, before code can change them."""
+        own = getattr(value, "__dict__", {})
+        for name in names:
+            if name in own:
+                self.note("attr", value, name)
+            elif not isinstance(value, types.ModuleType):
+                found = self.class_attribute(value if isinstance(value, type) else type(value), name)
+                if name in stored or type(found) is types.MemberDescriptorType:
+                    self.note("attr", value, name)
+                elif type(found) is property and type(found.fget) is types.FunctionType and self.is_user(found.fget):
+                    self.function(found.fget)
+
+    def methods(self, cls):
+        """What Python calls by itself: operators and the like of a user's class, which are not seen running."""
+        if ("methods", id(cls)) in self.seen:
+            return
+        self.seen["methods", id(cls)] = cls
+        for base in cls.__mro__:
+            if self.foreign(base):
+                for name, fn in base.__dict__.items():
+                    if name.startswith("__") and type(fn) is types.FunctionType and self.is_user(fn) and \
+                            "-packages" not in fn.__code__.co_filename:
+                        self.function(fn)
 
     def note(self, how, container, name):
         key = (how, id(container), name)
@@ -106,11 +170,16 @@ class Guards:
             return
         self.seen[key] = container
         value = read(how, container, name)
+        if isinstance(value, Iterator) and (how == "cell" or how == "item" and "-packages" not in str(
+                container.get("__file__", ""))):
+            self.unsettled = f"{name or 'a closure variable'} is an iterator, which changes with each use"
         self.items.append((how, container, name, value, self.snapshot(value)))
         self.value(value)
 
     def value(self, value):
         """An object that code can reach."""
+        if isinstance(value, (staticmethod, classmethod)):
+            value = value.__func__
         if isinstance(value, _PLAIN) or value is MISSING:
             return
         if isinstance(value, self.tensor_type):
@@ -132,6 +201,9 @@ class Guards:
             if key not in self.seen:
                 self.seen[key] = value
                 self.objects.append(value)
+                self.attributes(value, tuple(self.names | self.stored), self.stored)
+                if not isinstance(value, (type, types.ModuleType)):
+                    self.methods(type(value))
 
     def content(self, tensor):
         """A tensor of outside whose elements the code looks at."""
@@ -156,30 +228,24 @@ class Guards:
         return home.partition(".")[0] not in _LIBRARIES
 
     def finish(self):
-        """Called when everything has run: the named attributes of the objects."""
+        """Called when everything has run: the named attributes of the classes of Cells."""
         known = -1
         while known != len(self.names):  # what is found may be functions that name more
             known = len(self.names)
-            names = tuple(self.names)
-            for value in self.objects:  # grows while it is walked
-                own = getattr(value, "__dict__", {})
-                for name in names:
-                    if name in own:
-                        self.note("attr", value, name)
-                    elif not isinstance(value, types.ModuleType):
-                        self.class_attribute(value if isinstance(value, type) else type(value), name)
             for cell, _, _ in list(self.cells.values()):
-                for name in names:
+                for name in tuple(self.names):
                     if name not in cell.__dict__:
                         self.class_attribute(type(cell), name)
 
     def class_attribute(self, cls, name):
+        """Notes what a class gives by this name; gives it."""
         for base in cls.__mro__:
             found = base.__dict__.get(name, MISSING)
             if found is not MISSING:
                 if self.foreign(base):
                     self.note("attr", cls, name)
-                return
+                return found
+        return MISSING
 
     def cell(self, cell):
         """A Cell and all below it."""
@@ -274,8 +340,7 @@ class Guards:
 
     def same(self, now, value, snapshot):
         if snapshot is None:
-            return now is value or isinstance(value, _PLAIN) and same_plain(now, value) or \
-                type(value) is types.MethodType is type(now) and now == value  # made anew by each look
+            return now is value or isinstance(value, _PLAIN) and same_plain(now, value)
         if type(now) is not type(value):
             return False
         flat = _flat(now)

@@ -108,6 +108,25 @@ def _unbound(error, names):
     return UnboundLocalError(text)
 
 
+# ---- lists and dicts ----
+
+def same_items(a, b):
+    if len(a) != len(b):
+        return False
+    if isinstance(a, dict):
+        return all(k in b and b[k] is v for k, v in a.items()) and list(a) == list(b)
+    return all(x is y for x, y in zip(a, b))
+
+
+def refill(box, content):
+    """Gives a list or dict other items."""
+    if type(box) is list:
+        box[:] = content
+    else:
+        box.clear()
+        box.update(content)
+
+
 # ---- statements ----
 
 def if_(test, then, other, names, line, tail):
@@ -415,6 +434,8 @@ def convert(fn):
     cannot be rewritten."""
     new = _rewritten.get(fn)
     if new is not None:
+        if new.__defaults__ is not fn.__defaults__:
+            new.__defaults__ = fn.__defaults__
         return new if new.__code__ is not fn.__code__ else fn
     code = _new_code(fn) if is_user(fn) else ""
     if isinstance(code, str):
@@ -467,6 +488,8 @@ def call(f):
         except TypeError:
             return f
     if isinstance(f, type):
+        if state.session is not None:
+            state.session.guards.methods(f)
         return f
     method = getattr(kind, "__call__", None)
     if type(method) is types.FunctionType and is_user(method):
