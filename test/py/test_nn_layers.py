@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, nn
+from mindspore import Tensor, nn, ops
 from mindspore.common._rows import nn as rows
 
 RNG = np.random.RandomState(0)
