@@ -45,7 +45,7 @@ static MsTensor *affine(MsTensor *x, MsTensor *mean, MsTensor *var, MsTensor *ga
     MsInts c = {1, shape(x) + 1};
     MsTensor *g = gamma ? as(gamma, wide) : ms_full(c, 1, wide),
              *b = beta ? as(beta, wide) : ms_full(c, 0, wide);
-    return ms_batch_norm_apply(x, g, b, as(mean, wide), as(var, wide), NULL, eps, false);
+    return ms_batch_norm_apply(x, g, b, as(mean, wide), as(var, wide), NULL, eps, false, 0);
 }
 
 /* running = running (1 - momentum) + batch momentum, written in place. */

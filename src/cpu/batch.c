@@ -165,9 +165,21 @@ static MsStatus statistics(const MsTensor *x, MsTensor *mean, MsTensor *var)
     return ms__copy(var, dv);
 }
 
+/* Attributes of batch_norm_apply. */
+enum {
+    EPS,
+    RELU,
+    TOP
+};
+
+static float top_of(const MsAttr *at)
+{
+    return at[TOP].f > 0 ? (float)at[TOP].f : INFINITY;
+}
+
 /* v = gamma, beta, mean, var. */
 static MsStatus apply(const MsTensor *x, const double *const *v, double eps, MsTensor *skip, bool relu,
-                      MsTensor *y)
+                      float top, MsTensor *y)
 {
     MsTensor *dest = computed(y), *z = as_rows(skip);
     Work w;
@@ -177,6 +189,7 @@ static MsStatus apply(const MsTensor *x, const double *const *v, double eps, MsT
     w.p.skip = z ? z->data : NULL;
     w.p.y = dest->data;
     w.p.stream &= w.p.y != w.p.x && w.p.y != w.p.skip;
+    w.p.top = top;
     set_affine(&w, v[2], v[3], v[0], v[1], eps);
     each(&w, (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL]);
     end(&w);
@@ -194,7 +207,7 @@ static MsStatus run_batch_norm(MsCall *c)
     if (st == MS_OK && (!vectors(c, 1, 2, v) || !stat[0] || !stat[1])) st = ms_error()->code;
     if (st == MS_OK) {
         for (int k = 0; k < 2; k++) v[2 + k] = (const double *)stat[k]->data;
-        st = apply(c->in[0], v, c->attr[0].f, NULL, false, y);
+        st = apply(c->in[0], v, c->attr[0].f, NULL, false, INFINITY, y);
     }
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -216,8 +229,9 @@ static MsStatus run_apply(MsCall *c)
     if (!y) return ms_error()->code;
     int mark = ms_scope_begin();
     const double *v[4] = {NULL};
-    MsStatus st =
-        vectors(c, 1, 4, v) ? apply(c->in[0], v, c->attr[0].f, c->in[5], c->attr[1].i, y) : ms_error()->code;
+    MsStatus st = vectors(c, 1, 4, v)
+                      ? apply(c->in[0], v, c->attr[EPS].f, c->in[5], c->attr[RELU].i, top_of(c->attr), y)
+                      : ms_error()->code;
     ms_scope_end(mark, NULL, 0);
     return st;
 }
@@ -237,7 +251,8 @@ static MsStatus run_apply_planes(MsCall *c)
         w.p.x = x->data;
         w.p.skip = skip ? skip->data : NULL;
         w.p.y = to->data;
-        w.p.relu = c->attr[1].i;
+        w.p.relu = c->attr[RELU].i;
+        w.p.top = top_of(c->attr);
         w.p.plane = x->numel / (x->shape[0] * w.p.c);
         set_affine(&w, v[2], v[3], v[0], v[1], c->attr[0].f);
         ms__parallel_for(x->shape[0] * w.p.c, 1 + 16384 / (w.p.plane + 1),
@@ -382,8 +397,9 @@ MS_KERNEL(batch_norm_sum_grad, 10, rows, ok_sum_grad, run_sum_grad);
 /* ---- the single operators one after the other ---- */
 
 extern const MsKernel ms_kernel_batch_norm_loop, ms_kernel_batch_norm_grad_loop, ms_kernel_add_loop,
-    ms_kernel_relu_loop, ms_kernel_relu_grad_loop;
-extern const MsOp ms_op_batch_norm, ms_op_batch_norm_grad, ms_op_add, ms_op_relu, ms_op_relu_grad;
+    ms_kernel_relu_loop, ms_kernel_relu_grad_loop, ms_kernel_minimum_loop;
+extern const MsOp ms_op_batch_norm, ms_op_batch_norm_grad, ms_op_add, ms_op_relu, ms_op_relu_grad,
+    ms_op_minimum;
 
 /* An elementwise operator on tensors of one type, into `out` or a new tensor. */
 static MsTensor *single(const MsOp *op, const MsKernel *kernel, MsTensor *a, MsTensor *b, MsTensor *out)
@@ -427,7 +443,12 @@ static MsStatus loop_apply(MsCall *c)
     int mark = ms_scope_begin();
     MsTensor *y = forward_map(c, c->in[0], 1);
     if (y && c->in[5]) y = single(&ms_op_add, &ms_kernel_add_loop, y, c->in[5], NULL);
-    if (y && c->attr[1].i) y = single(&ms_op_relu, &ms_kernel_relu_loop, y, NULL, NULL);
+    if (y && c->attr[RELU].i) y = single(&ms_op_relu, &ms_kernel_relu_loop, y, NULL, NULL);
+    if (y && c->attr[RELU].i && c->attr[TOP].f > 0) {
+        MsTensor *top = ms_tensor_from(MS_FLOAT64, 0, NULL, &c->attr[TOP].f);
+        top = top ? ms__dense_as(top, (MsDtype)y->dtype) : NULL;
+        y = top ? single(&ms_op_minimum, &ms_kernel_minimum_loop, y, top, NULL) : NULL;
+    }
     MsStatus st = y ? ms__copy(out, y) : ms_error()->code;
     ms_scope_end(mark, NULL, 0);
     return st;

@@ -7,7 +7,7 @@
 #define MS_BATCH_ROWS 256 /* rows of a block, whose sums are kept in float32 */
 
 /* Activations are [rows, c], all float32 or all bfloat16. Vectors hold a value per channel.
- *   apply:  y = (x - mean) scale + shift, then + skip, then relu, where asked for
+ *   apply:  y = (x - mean) scale + shift, then + skip, then relu and at most `top`, where asked for
  *   reduce: g = dy, or where masked: (dy + more) where `mask` (or, without it, the result of apply) is above 0;
  *           written to d where given; sums of g and g (x - mean)
  *   grad:   dx = g by + (x - mean) times + plus */
@@ -19,6 +19,7 @@ typedef struct MsBatchNorm {
     double *partial; /* [blocks][2][c]: means and squared deviations of a block, or its two sums */
     int64_t plane;   /* of `planes`: elements */
     bool relu;       /* of `planes` */
+    float top;       /* with relu: the upper bound, infinity = none */
     bool stream;     /* what is written is too large to stay in a cache */
 } MsBatchNorm;
 

@@ -1,6 +1,7 @@
 /* norm.c - puts the operators of op/norm_act.c in the place of the chains they stand for:
  *   relu(batch_norm(x)), relu(batch_norm(x) + skip)  batch_norm_stats where the normalisation stood, and
  *                                                    batch_norm_apply where the ReLU stood
+ *                                                    (clamp(.., 0, top) is such a ReLU too)
  *   batch_norm_grad(relu_grad(dy, y), x)             batch_norm_act_grad; y the result of a chain without skip
  *   batch_norm_grad(relu_grad(dy + more, y), x)      batch_norm_sum_grad, which gives the skip's gradient too
  * A normalisation by given statistics is batch_norm_apply from the start, and joins in the same way. The
@@ -13,7 +14,8 @@
 #include <string.h>
 
 typedef struct Chains {
-    const MsOp *norm, *norm_grad, *add, *relu, *relu_grad, *stats, *apply, *act_grad, *sum_grad;
+    const MsOp *norm, *norm_grad, *add, *relu, *maximum, *minimum, *relu_grad, *stats, *apply, *act_grad,
+        *sum_grad;
     int32_t *n_use;   /* by value: uses by nodes and results */
     int32_t *norm_of; /* by node: relu -> the batch_norm; relu_grad -> the batch_norm_grad, -1 */
     bool *split;      /* by node: a batch_norm in a chain */
@@ -35,20 +37,43 @@ static const MsNode *bare_apply(const MsGraph *g, const Chains *c, int32_t v)
     return n && n->in[5] < 0 && !n->attr[1].i && !c->gone[n - g->node] ? n : NULL;
 }
 
-/* relu k over a batch_norm, directly or with a skip added to it. */
+/* The ReLU whose last node is k. */
+typedef struct Act {
+    int32_t in, inner; /* its operand; the value between the nodes of a clamp, or -1 */
+    double top;        /* upper bound, 0 = none */
+} Act;
+
+static bool act_of(const MsGraph *g, const Chains *c, int k, Act *a)
+{
+    const MsNode *n = &g->node[k];
+    *a = (Act){n->in[0], -1, 0};
+    if (n->op == c->relu) return true;
+    const MsNode *low = n->op == c->minimum ? def_of(g, c->maximum, n->in[0], 0) : NULL;
+    double zero;
+    if (!low || c->n_use[low->out] != 1 || !ms__uniform(g, n->in[1], &a->top) || !(a->top > 0) ||
+        !ms__uniform(g, low->in[1], &zero) || zero != 0)
+        return false;
+    *a = (Act){low->in[0], low->out, a->top};
+    return ms__aval_equal(&g->val[a->in], &g->val[n->out]);
+}
+
+/* ReLU k over a batch_norm, directly or with a skip added to it. */
 static void find_forward(const MsGraph *g, Chains *c, int k)
 {
-    const MsNode *relu = &g->node[k], *add = def_of(g, c->add, relu->in[0], 0), *norm = NULL;
+    Act act;
+    if (!act_of(g, c, k, &act)) return;
+    const MsNode *add = def_of(g, c->add, act.in, 0), *norm = NULL;
     if (add && (c->n_use[add->out] != 1 || !ms__aval_equal(&g->val[add->in[0]], &g->val[add->in[1]]))) return;
     for (int i = 0; i < (add ? 2 : 1) && !norm; i++) {
-        norm = def_of(g, c->norm, add ? add->in[i] : relu->in[0], 0);
-        if (!norm) norm = bare_apply(g, c, add ? add->in[i] : relu->in[0]);
+        norm = def_of(g, c->norm, add ? add->in[i] : act.in, 0);
+        if (!norm) norm = bare_apply(g, c, add ? add->in[i] : act.in);
         if (norm && (c->n_use[norm->out] != 1 || c->split[norm - g->node])) norm = NULL;
     }
     if (!norm) return;
     *(norm->op == c->norm ? &c->split[norm - g->node] : &c->gone[norm - g->node]) = true;
     c->norm_of[k] = (int32_t)(norm - g->node);
     if (add) c->gone[add - g->node] = true;
+    if (act.inner >= 0) c->gone[g->def[act.inner]] = true;
 }
 
 static MsStatus emit_stats(MsRebuild *r, const Chains *c, int k)
@@ -69,12 +94,15 @@ static MsStatus emit_apply(MsRebuild *r, const Chains *c, int k)
 {
     const MsGraph *g = r->from;
     const MsNode *relu = &g->node[k], *norm = &g->node[c->norm_of[k]];
-    const MsNode *add = def_of(g, c->add, relu->in[0], 0);
+    Act act = {0};
+    act_of(g, c, k, &act);
+    const MsNode *add = def_of(g, c->add, act.in, 0);
     int32_t skip = add ? add->in[add->in[0] == norm->out] : -1, in[6];
     for (int i = 0; i < 3; i++) in[i] = r->map[norm->in[i]];
     for (int i = 3; i < 5; i++) in[i] = r->map[norm->op == c->norm ? norm->out + i - 2 : norm->in[i]];
     in[5] = skip < 0 ? -1 : r->map[skip];
-    MsAttr attr[MS_MAX_ATTR] = {norm->attr[0], {.kind = MS_ATTR_BOOL, .i = 1}};
+    MsAttr attr[MS_MAX_ATTR] = {
+        norm->attr[0], {.kind = MS_ATTR_BOOL, .i = 1}, {.kind = MS_ATTR_FLOAT, .f = act.top}};
     int32_t v = ms__graph_add(r->to, c->apply, attr, 6, in, 1, &g->val[relu->out]);
     if (v < 0) return ms_error()->code;
     r->to->node[r->to->n_node - 1].loc = relu->loc;
@@ -171,6 +199,8 @@ static MsStatus begin(MsRebuild *r)
     c->norm_grad = ms__op_find("batch_norm_grad");
     c->add = ms__op_find("add");
     c->relu = ms__op_find("relu");
+    c->maximum = ms__op_find("maximum");
+    c->minimum = ms__op_find("minimum");
     c->relu_grad = ms__op_find("relu_grad");
     c->stats = ms__op_find("batch_norm_stats");
     c->apply = ms__op_find("batch_norm_apply");
@@ -189,7 +219,7 @@ static MsStatus begin(MsRebuild *r)
     }
     for (int k = 0; k < g->n_node; k++) {
         if (!g->node[k].op) continue;
-        if (g->node[k].op == c->relu) find_forward(g, c, k);
+        find_forward(g, c, k);
         if (g->node[k].op == c->relu_grad &&
             ms__aval_equal(&g->val[g->node[k].in[0]], &g->val[g->node[k].out]))
             find_backward(g, c, k);
@@ -204,7 +234,7 @@ static MsStatus node(MsRebuild *r, int k)
     if (c->gone[k]) return MS_OK;
     if (c->split[k]) return emit_stats(r, c, k);
     if (c->norm_of[k] < 0) return ms__rebuild_keep(r, k);
-    return r->from->node[k].op == c->relu ? emit_apply(r, c, k) : emit_backward(r, c, k);
+    return r->from->node[k].op == c->relu_grad ? emit_backward(r, c, k) : emit_apply(r, c, k);
 }
 
 const MsPass ms__pass_norm = {"norm", begin, node, end};

@@ -149,6 +149,10 @@ static MsStatus vjp_apply(MsVjp *c)
     MsTensor *x = c->in[0], *gamma = c->in[1], *g = c->ct[0];
     Wide w = wide_of(x, ms_tensor_dtype(gamma));
     if (c->attr[1].i) g = ms_relu_grad(g, c->out[0]);
+    if (c->attr[1].i && c->attr[2].f > 0) {
+        MsDtype dtype = ms_tensor_dtype(x);
+        g = ms_where(ms_lt(c->out[0], number(c->attr[2].f, dtype)), g, number(0, dtype));
+    }
     c->grad[5] = g;
     g = ms_cast(g, w.dtype);
     MsTensor *r = ms_rsqrt(ms_add(c->in[4], number(c->attr[0].f, w.dtype)));
@@ -201,13 +205,14 @@ static MsStatus vjp_sum_grad(MsVjp *c)
 MS_OP(batch_norm_stats, .sig = "batch_norm_stats(x: float, *, dtype: dtype) -> _, _", .infer = infer_stats,
       .vjp = vjp_stats, .sample = X " dtype=float32; bf16[4,3,5] dtype=float32; f64[6,3] dtype=float64");
 
-/* The rest of batch_norm, then + skip, then relu, where asked for. */
+/* The rest of batch_norm, then + skip, then relu, where asked for; with relu, a positive `top` bounds the result. */
 MS_OP(batch_norm_apply,
       .sig =
           "batch_norm_apply(x: float, gamma: float, beta: gamma, mean: gamma, var: gamma, skip: x?, *, eps: "
-          "float, relu: bool) -> x",
+          "float, relu: bool, top: float) -> x",
       .infer = infer_apply, .vjp = vjp_apply, .flags = MS_OP_IN_PLACE,
       .sample = X V V V V ">0 " X " eps=1e-5 relu=1; " X V V V V ">0 none eps=1e-5 relu=0"
+                          "; " X V V V V ">0 " X " eps=1e-5 relu=1 top=0.7"
                           "; bf16[4,3,5] f32[3] f32[3] f32[3] f32[3]>0 bf16[4,3,5] eps=1e-5 relu=1"
                           "; f64[6,3] f64[3] f64[3] f64[3] f64[3]>0 none eps=1e-3 relu=1");
 

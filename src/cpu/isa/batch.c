@@ -152,19 +152,21 @@ INLINE float affine(Vectors v, float x, int64_t c)
     return (x - v.mean[c]) * v.scale[c] + v.shift[c];
 }
 
-INLINE float positive(float v)
+/* NaN stays. */
+INLINE float bounded(float v, float low, float high)
 {
-    return v < 0 ? 0 : v;
+    v = v < low ? low : v;
+    return v > high ? high : v;
 }
 
 INLINE void apply_span(int64_t at, int64_t n, Vectors v, void *y, const void *x, const void *skip, bool half,
-                       bool relu)
+                       bool relu, float top)
 {
 #pragma GCC ivdep
     for (int64_t c = at; c < at + n; c++) {
         float a = affine(v, get(x, c, half), c);
         if (skip) a = rounded(rounded(a, half) + get(skip, c, half), half);
-        put(y, c, relu ? positive(a) : a, half);
+        put(y, c, relu ? bounded(a, 0, top) : a, half);
     }
 }
 
@@ -177,7 +179,8 @@ INLINE void apply(const MsBatchNorm *p, int64_t begin, int64_t end, bool half, b
             int64_t m = p->c - c0 < CHUNK ? p->c - c0 : CHUNK, at = r * p->c + c0;
             const void *x = row_at(p->x, at, half), *z = skip ? row_at(p->skip, at, half) : NULL;
             char *y = (char *)p->y + at * size;
-            SPANS(m, apply_span, vectors_of(p, c0), p->stream ? (void *)buffer : (void *)y, x, z, half, relu);
+            SPANS(m, apply_span, vectors_of(p, c0), p->stream ? (void *)buffer : (void *)y, x, z, half, relu,
+                  p->top);
             if (p->stream) stream_out(y, (const char *)buffer, m * size);
         }
     if (p->stream) stream_end();
@@ -190,12 +193,12 @@ INLINE void planes(const MsBatchNorm *p, int64_t begin, int64_t end, bool half)
         const void *x = row_at(p->x, k * p->plane, half), *z = row_at(p->skip, k * p->plane, half);
         void *y = (char *)p->y + k * p->plane * (half ? 2 : 4);
         float mean = p->mean[k % p->c], scale = p->scale[k % p->c], shift = p->shift[k % p->c];
-        float low = p->relu ? 0 : -INFINITY;
+        float low = p->relu ? 0 : -INFINITY, high = p->relu ? p->top : INFINITY;
 #pragma GCC ivdep
         for (int64_t i = 0; i < p->plane; i++) {
             float a = (get(x, i, half) - mean) * scale + shift;
             if (z) a = rounded(rounded(a, half) + get(z, i, half), half);
-            put(y, i, a < low ? low : a, half);
+            put(y, i, bounded(a, low, high), half);
         }
     }
 }
