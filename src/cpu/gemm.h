@@ -21,6 +21,17 @@ void ms__gemm_tile_base(const MsGemmTile *t);
 void ms__gemm_tile_avx2(const MsGemmTile *t);
 void ms__gemm_tile_avx512(const MsGemmTile *t);
 
+/* y[j] = w[j] x + bias[j] over rows of w, each of k contiguous elements; a range function. */
+typedef struct MsMatVec {
+    int64_t k, pitch; /* pitch: from row to row of w */
+    const float *w, *x, *bias;
+    float *y;
+} MsMatVec;
+
+void ms__matvec_base(void *ctx, int64_t begin, int64_t end);
+void ms__matvec_avx2(void *ctx, int64_t begin, int64_t end);
+void ms__matvec_avx512(void *ctx, int64_t begin, int64_t end);
+
 /* A product of matrices with arbitrary strides. */
 typedef struct MsGemm {
     int64_t m, n, k;

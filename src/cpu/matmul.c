@@ -6,6 +6,7 @@
 #include "cpu/copy.h"
 #include "cpu/dense.h"
 #include "cpu/gemm.h"
+#include "cpu/isa.h"
 
 #include <complex.h>
 #include <string.h>
@@ -267,5 +268,36 @@ static const char *ok_small_linear(const MsCall *c)
     return work <= SMALL_WORK ? NULL : "larger than the small kernel is for";
 }
 
+/* One row: the weights are read once, which the loops over tiles would pack first. */
+static const char *ok_vector(const MsCall *c)
+{
+    const MsTensor *x = c->in[0], *w = c->in[1];
+    if (x->dtype != MS_FLOAT32) return "not float32";
+    if (x->numel != w->shape[1] || x->numel == 0) return "more than one row";
+    if (!x->contiguous || w->strides[1] != 1 || w->strides[0] < w->shape[1]) return "strides";
+    return c->out[0] && !c->out[0]->contiguous ? "strides of the output" : NULL;
+}
+
+static MsStatus run_vector(MsCall *c)
+{
+    MsTensor *y = ms__out(c, 0), *w = c->in[1];
+    if (!y) return ms_error()->code;
+    int mark = ms_scope_begin();
+    MsTensor *bias = c->in[2] ? ms__dense_as(c->in[2], MS_FLOAT32) : NULL;
+    MsStatus st = bias || !c->in[2] ? MS_OK : ms_error()->code;
+    if (st == MS_OK) {
+        MsMatVec p = {.k = w->shape[1],
+                      .pitch = w->strides[0],
+                      .w = (const float *)w->data,
+                      .x = (const float *)c->in[0]->data,
+                      .bias = bias ? (const float *)bias->data : NULL,
+                      .y = (float *)y->data};
+        ms__parallel_for(w->shape[0], 1 + THREAD_WORK / p.k, MS_ISA_PICK(ms__matvec_), &p);
+    }
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
+
 MS_KERNEL(linear, 0, loop, NULL, run_linear);
+MS_KERNEL(linear, 95, vector, ok_vector, run_vector);
 MS_KERNEL(linear, 90, small, ok_small_linear, run_linear);

@@ -182,4 +182,4 @@ MS_OP(linear, .sig = "linear(x: float, w: x, bias: x?) -> x", .infer = infer_lin
       .batch = batch_linear,
       .sample = "f32[3,4] f32[5,4] f32[5]; f32[2,3,4] f32[5,4] none; f32[4] f32[5,4] f32[5]; bf16[3,4] "
                 "bf16[5,4] bf16[5];"
-                "f32[0,4] f32[5,4] f32[5]; f32[3,0] f32[5,0] f32[5]");
+                "f32[1,70] f32[9,70] f32[9]; f32[0,4] f32[5,4] f32[5]; f32[3,0] f32[5,0] f32[5]");

@@ -52,3 +52,30 @@ void PASTE(ms__gemm_tile_, MS_ISA)(const MsGemmTile *t)
         for (; i < t->m; i++) tile(1, t, t->a + i * t->am, b, c + i * t->cm, n);
     }
 }
+
+/* Rows of w times x. The order of a sum depends on k alone. */
+static inline __attribute__((always_inline)) void row_products(const MsMatVec *p, int rows, int64_t j)
+{
+    V sum[4][2] = {{{0}}};
+    int64_t i = 0;
+    const float *w = p->w + j * p->pitch;
+    for (; i + 32 <= p->k; i += 32)
+        for (int r = 0; r < rows; r++)
+            for (int h = 0; h < 2; h++)
+                sum[r][h] += *(const V *)(w + r * p->pitch + i + 16 * h) * *(const V *)(p->x + i + 16 * h);
+    for (int r = 0; r < rows; r++) {
+        V all = sum[r][0] + sum[r][1];
+        float s = 0;
+        for (int l = 0; l < 16; l++) s += all[l];
+        for (int64_t l = i; l < p->k; l++) s += w[r * p->pitch + l] * p->x[l];
+        p->y[j + r] = p->bias ? s + p->bias[j + r] : s;
+    }
+}
+
+void PASTE(ms__matvec_, MS_ISA)(void *ctx, int64_t begin, int64_t end)
+{
+    const MsMatVec *p = ctx;
+    int64_t j = begin;
+    for (; j + 4 <= end; j += 4) row_products(p, 4, j);
+    for (; j < end; j++) row_products(p, 1, j);
+}
