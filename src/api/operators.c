@@ -1,7 +1,7 @@
 /* operators.c - public names of elementwise functions of two tensors: Python's operators, arithmetic,
  * comparison, logic, bits, selection. Numbers are weak: they take the other side's dtype within their
  * category; tensors are promoted to the smallest dtype that holds both. */
-#include "api/api.h"
+#include "api/args.h"
 #include "core/mem.h"
 #include "trace/trace.h"
 
@@ -22,12 +22,6 @@ static MsStatus swapped(MsApiCall *c, Binary f)
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
     return R(f(y, x));
-}
-
-static bool is_exact(const MsTensor *x)
-{
-    MsDtype d = ms_tensor_dtype(x);
-    return d == MS_BOOL || ms_dtype_is_int(d);
 }
 
 /* True division: integers and bool as float32. */
