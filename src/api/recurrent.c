@@ -1,9 +1,9 @@
-/* recurrent.c - recurrent layers as compositions: the products with all inputs of a layer are one matrix product,
- * then one step after the other. Gates of a weight [k hidden, ...] are ordered as in PyTorch and cuDNN: LSTM i f g o
+/* recurrent.c - recurrent layers: the products with all inputs of a layer are one matrix product, then all steps of
+ * an LSTM or GRU are one operator. Gates of a weight [k hidden, ...] are ordered as in PyTorch and cuDNN: LSTM i f g o
  * (Hochreiter & Schmidhuber 1997), GRU r z n with the reset gate after the product (Cho et al. 2014).
  *
  * A sequence shorter than the batch's keeps its state beyond its length and gives zeros there; backwards it begins at
- * its own end, since the state does not change before. */
+ * its own end. */
 #include "api/api.h"
 #include "api/args.h"
 #include "core/mem.h"
@@ -85,53 +85,91 @@ MS_API(rnn_cell, "_nn.rnn_cell",
 typedef struct Layer {
     const Kind *kind;
     MsTensor *w_ih, *w_hh, *b_ih, *b_hh;
-    MsTensor *length; /* [batch], or NULL */
+    MsTensor *length; /* int64 [1, batch, 1], at most the time, or NULL */
     bool reverse;
 } Layer;
 
-/* All steps of an LSTM as one operator. */
-static MsTensor *run_lstm(const Layer *l, MsTensor *x, MsTensor **h, MsTensor **c)
+/* All states [time, batch, hidden] of an LSTM as one operator, and its cells. */
+static MsTensor *run_lstm(const Layer *l, MsTensor *x, MsTensor *h, MsTensor *c, MsTensor **cells)
 {
-    MsTensor *bias = l->b_ih && l->b_hh ? ms_add(l->b_ih, l->b_hh) : l->b_ih ? l->b_ih : l->b_hh, *out[3];
-    if (l->reverse) x = ms_flip(x, MS_INTS(0));
+    MsTensor *out[3], *a = ms_linear(x, l->w_ih, l->b_ih ? ms_add(l->b_ih, l->b_hh) : NULL);
+    if (!a || ms_lstm(a, h, c, l->w_hh, out) != MS_OK) return NULL;
+    *cells = out[1];
+    return out[0];
+}
+
+static MsTensor *run_gru(const Layer *l, MsTensor *x, MsTensor *h)
+{
+    MsTensor *bias = NULL, *inner = NULL, *out[2];
+    if (l->b_ih) { /* of the product with the state, the gates' part can go to the product with the input */
+        int64_t n = nd(h) ? shape(h)[1] : 0;
+        bias = ms_add(l->b_ih, ms_pad(ms__narrowed(l->b_hh, 0, 0, 2 * n), MS_INTS(0), MS_INTS(n), 0));
+        inner = ms__narrowed(l->b_hh, 0, 2 * n, n);
+        if (!bias || !inner) return NULL;
+    }
     MsTensor *a = ms_linear(x, l->w_ih, bias);
-    if (!a || (l->b_ih && !bias) || ms_lstm(a, *h, *c, l->w_hh, out) != MS_OK) return NULL;
-    int64_t last = ms_tensor_shape(a)[0] - 1;
-    *h = ms__picked(out[0], 0, last);
-    *c = ms__picked(out[1], 0, last);
-    if (!*h || !*c) return NULL;
-    return l->reverse ? ms_flip(out[0], MS_INTS(0)) : out[0];
+    return a && ms_gru(a, h, l->w_hh, inner, out) == MS_OK ? out[0] : NULL;
+}
+
+static MsTensor *run_rnn(const Layer *l, MsTensor *x, MsTensor *h)
+{
+    MsTensor *a = ms_linear(x, l->w_ih, l->b_ih), *unused = NULL;
+    if (!a) return NULL;
+    int64_t n = shape(a)[0];
+    MsTensor **y = ms__malloc((size_t)n * sizeof *y), *result = NULL;
+    if (!y) return NULL;
+    for (int64_t t = 0; t < n && h; t++)
+        y[t] = h = step(l->kind, ms__picked(a, 0, t), h, &unused, l->w_hh, l->b_hh);
+    if (h) result = ms__stacked((int)n, y, 0);
+    free(y);
+    return result;
+}
+
+/* x [time, batch, n] by one index [time, batch, 1] per row. */
+static MsTensor *rows_at(MsTensor *x, MsTensor *index)
+{
+    if (!x || !index) return NULL;
+    index = ms_broadcast_to(index, MS_INTS(shape(index)[0], shape(x)[1], shape(x)[2]));
+    return ms_take_along(x, index, 0);
+}
+
+/* Each sequence backwards within its length, or x where there are no lengths. */
+static MsTensor *reversed(const Layer *l, MsTensor *x, MsTensor *time)
+{
+    if (!x || !l->reverse) return x;
+    if (!l->length) return ms_flip(x, MS_INTS(0));
+    MsTensor *back = ms_sub(ms_sub(l->length, time), ms_tensor_scalar_int(MS_INT64, 1));
+    return rows_at(x, ms_where(ms_lt(time, l->length), back, time));
+}
+
+/* The state after the last step of each sequence; `first` for one of length 0. */
+static MsTensor *last_of(const Layer *l, MsTensor *states, MsTensor *first)
+{
+    if (!states) return NULL;
+    if (!l->length) return ms__picked(states, 0, shape(states)[0] - 1);
+    MsTensor *zero = ms_tensor_scalar_int(MS_INT64, 0);
+    MsTensor *at = ms_maximum(ms_sub(l->length, ms_tensor_scalar_int(MS_INT64, 1)), zero);
+    MsTensor *last = rows_at(states, at),
+             *any = ms_reshape(ms_gt(l->length, zero), MS_INTS(shape(states)[1], 1));
+    return last && any ? ms_where(any, ms__dropped(last, 0), first) : NULL;
 }
 
 /* One direction over x [time, batch, in]; y [time, batch, hidden], and *h, *c move to the last state. */
 static MsTensor *run(const Layer *l, MsTensor *x, MsTensor **h, MsTensor **c)
 {
-    if (l->kind->gates == 4 && !l->length) return run_lstm(l, x, h, c);
-    MsTensor *a = ms_linear(x, l->w_ih, l->b_ih);
-    if (!a) return NULL;
-    int64_t n = ms_tensor_shape(a)[0], batch = ms_tensor_shape(a)[1];
-    MsTensor **y = ms__malloc((size_t)(n ? n : 1) * sizeof *y);
+    MsTensor *cells = NULL,
+             *time = ms_reshape(ms_arange_int(0, 1, shape(x)[0], MS_INT64), MS_INTS(shape(x)[0], 1, 1));
+    x = reversed(l, x, time);
+    MsTensor *y = !x                    ? NULL
+                  : l->kind->gates == 4 ? run_lstm(l, x, *h, *c, &cells)
+                  : l->kind->gates == 3 ? run_gru(l, x, *h)
+                                        : run_rnn(l, x, *h);
     if (!y) return NULL;
-    MsTensor *result = NULL, *length = l->length ? ms_reshape(l->length, MS_INTS(batch, 1)) : NULL;
-    if (l->length && !length) goto done;
-    for (int64_t k = 0; k < n; k++) {
-        int64_t t = l->reverse ? n - 1 - k : k;
-        MsTensor *c1 = *c, *h1 = step(l->kind, ms__picked(a, 0, t), *h, &c1, l->w_hh, l->b_hh);
-        y[t] = h1;
-        if (length && h1) {
-            MsTensor *on = ms_gt(length, ms_tensor_scalar_int(ms_tensor_dtype(length), t));
-            y[t] = ms_where(on, h1, ms_tensor_scalar(ms_tensor_dtype(h1), 0));
-            h1 = ms_where(on, h1, *h);
-            if (*c) c1 = ms_where(on, c1, *c);
-        }
-        *h = h1;
-        *c = c1;
-        if (!y[t] || !h1) goto done;
-    }
-    result = ms__stacked((int)n, y, 0);
-done:
-    free(y);
-    return result;
+    *h = last_of(l, y, *h);
+    if (cells) *c = last_of(l, cells, *c);
+    if (!*h || (cells && !*c)) return NULL;
+    if (l->length) y = ms_where(ms_lt(time, l->length), y, ms_tensor_scalar(dtype_of(y), 0));
+    return reversed(l, y, time);
 }
 
 static MsTensor *dropped(MsTensor *x, double p)
@@ -187,7 +225,12 @@ MS_API(recurrent, "_nn.recurrent",
     int64_t state[] = {(int64_t)dirs * layers, batch, hidden};
     if (h0) MS_TRY(check_shape(who, "hx", h0, 3, state));
     if (c0) MS_TRY(check_shape(who, "hx", c0, 3, state));
-    if (length) MS_TRY(check_shape(who, "seq_length", length, 1, &batch));
+    if (length) {
+        MS_TRY(check_shape(who, "seq_length", length, 1, &batch));
+        length = ms_reshape(ms_cast(length, MS_INT64), MS_INTS(1, batch, 1));
+        length = ms_minimum(length, ms_tensor_scalar_int(MS_INT64, shape(x)[0]));
+        if (!length) return ms_error()->code;
+    }
     if (!h0) h0 = ms_full((MsInts){3, state}, 0, ms_tensor_dtype(x));
     if (!c0 && kind->gates == 4) c0 = ms_full((MsInts){3, state}, 0, ms_tensor_dtype(x));
     if (!h0 || (!c0 && kind->gates == 4)) return ms_error()->code;

@@ -20,10 +20,24 @@ typedef struct MsLstm {
     float *dh;         /* backward after the first step: d of the initial h; else NULL */
 } MsLstm;
 
+typedef struct MsGru {
+    int64_t batch, n;
+    const float *packed; /* forward [n / UNITS][3][n][UNITS]; backward [n / UNITS][3 n][UNITS] */
+    const float *b;      /* [n], or NULL */
+    /* One step: a is [batch, 3 n]; gates, d, dgates are [batch, 4 n], everything else [batch, n]. */
+    const float *a, *h;
+    float *y, *gates;
+    const float *dy, *dgates, *gates_in, *d_after; /* after: of the step behind, NULL at the end */
+    float *d, *carry;                              /* carry [batch, n]: the part of dh that no weight takes */
+    float *dh;                                     /* as in MsLstm */
+} MsGru;
+
 /* Range functions over blocks of UNITS hidden units. */
 typedef struct MsRnnFns {
     void (*lstm)(void *ctx, int64_t begin, int64_t end);
     void (*lstm_grad)(void *ctx, int64_t begin, int64_t end);
+    void (*gru)(void *ctx, int64_t begin, int64_t end);
+    void (*gru_grad)(void *ctx, int64_t begin, int64_t end);
 } MsRnnFns;
 
 extern const MsRnnFns ms__rnn_base, ms__rnn_avx2, ms__rnn_avx512;

@@ -1,4 +1,4 @@
-/* rnn.c - one step of an LSTM for a range of hidden units, compiled per instruction set: the products of these units
+/* rnn.c - one step of an LSTM or GRU for a range of hidden units, compiled per instruction set: the products of these units
  * with the packed weights, and at once what follows from them while they are in the first-level cache. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/rnn.h"
@@ -46,12 +46,13 @@ VEC void store(float *p, int64_t n, V v)
         memcpy(p, &v, (size_t)n * sizeof *p);
 }
 
-/* to [rows, LANES] = rows of x times a panel, the depth in blocks that fit in the first-level cache. */
-static void product(int64_t rows, int64_t depth, const float *x, const float *panel, float *to)
+/* to [rows, LANES] (+)= rows of x, `pitch` apart, times a panel; the depth in blocks that fit in the first-level cache. */
+static void product(int64_t rows, int64_t depth, const float *x, int64_t pitch, const float *panel, float *to,
+                    bool add)
 {
     for (int64_t k = 0; k < depth; k += MS_GEMM_DEPTH) {
         int64_t d = depth - k < MS_GEMM_DEPTH ? depth - k : MS_GEMM_DEPTH;
-        MsGemmTile t = {rows, LANES, d, x + k, depth, 1, panel + k * LANES, to, LANES, 1, k > 0};
+        MsGemmTile t = {rows, LANES, d, x + k, pitch, 1, panel + k * LANES, to, LANES, 1, add || k > 0};
         GEMM_TILE(&t);
     }
 }
@@ -65,7 +66,8 @@ static void lstm(void *ctx, int64_t begin, int64_t end)
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
             for (int q = 0; q < 4; q++)
-                product(rows, p->n, p->h + b0 * p->n, p->packed + (u * 4 + q) * p->n * LANES, sum[q]);
+                product(rows, p->n, p->h + b0 * p->n, p->n, p->packed + (u * 4 + q) * p->n * LANES, sum[q],
+                        false);
             for (int64_t r = 0; r < rows; r++) {
                 const float *a = p->a + (b0 + r) * 4 * p->n + at;
                 float *gates = p->gates + (b0 + r) * 4 * p->n + at;
@@ -108,7 +110,8 @@ static void lstm_grad(void *ctx, int64_t begin, int64_t end)
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
             if (p->da_after)
-                product(rows, 4 * p->n, p->da_after + b0 * 4 * p->n, p->packed + u * 4 * p->n * LANES, sum);
+                product(rows, 4 * p->n, p->da_after + b0 * 4 * p->n, 4 * p->n,
+                        p->packed + u * 4 * p->n * LANES, sum, false);
             else
                 memset(sum, 0, sizeof sum);
             for (int64_t r = 0; r < rows; r++) {
@@ -122,4 +125,80 @@ static void lstm_grad(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-const MsRnnFns PASTE(ms__rnn_, MS_ISA) = {lstm, lstm_grad};
+static void gru(void *ctx, int64_t begin, int64_t end)
+{
+    const MsGru *p = ctx;
+    _Alignas(64) float sum[3][ROWS * LANES];
+    for (int64_t u = begin; u < end; u++) {
+        int64_t at = u * LANES, w = p->n - at < LANES ? p->n - at : LANES;
+        V bias = p->b ? load(p->b + at, w) : all_lanes(0);
+        for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
+            int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
+            for (int q = 0; q < 3; q++)
+                product(rows, p->n, p->h + b0 * p->n, p->n, p->packed + (u * 3 + q) * p->n * LANES, sum[q],
+                        false);
+            for (int64_t r = 0; r < rows; r++) {
+                const float *a = p->a + (b0 + r) * 3 * p->n + at;
+                float *gates = p->gates + (b0 + r) * 4 * p->n + at;
+                V reset = sigmoid_v(load(a, w) + *(const V *)(sum[0] + r * LANES));
+                V keep = sigmoid_v(load(a + p->n, w) + *(const V *)(sum[1] + r * LANES));
+                V old = *(const V *)(sum[2] + r * LANES) + bias;
+                V new = tanh_v(load(a + 2 * p->n, w) + reset * old);
+                store(gates, w, reset);
+                store(gates + p->n, w, keep);
+                store(gates + 2 * p->n, w, new);
+                store(gates + 3 * p->n, w, old);
+                int64_t i = (b0 + r) * p->n + at;
+                store(p->y + i, w, new + keep *(load(p->h + i, w) - new));
+            }
+        }
+    }
+}
+
+static void gru_grad_row(const MsGru *p, int64_t b, int64_t at, int64_t w, V dh)
+{
+    int64_t i = b * p->n + at, k = b * 4 * p->n + at, n = p->n;
+    V g[4], d[4];
+    for (int q = 0; q < 4; q++) g[q] = load(p->gates_in + k + q * n, w);
+    V dr = all_lanes(0), dz = dh * (load(p->h + i, w) - g[2]), dn = dh * (1 - g[1]), dq = all_lanes(0);
+    if (p->dgates) {
+        const float *more = p->dgates + k;
+        dr += load(more, w), dz += load(more + n, w), dn += load(more + 2 * n, w),
+            dq += load(more + 3 * n, w);
+    }
+    d[2] = dn * (1 - g[2] * g[2]);
+    d[0] = (dr + d[2] * g[3]) * g[0] * (1 - g[0]);
+    d[1] = dz * g[1] * (1 - g[1]);
+    d[3] = dq + d[2] * g[0];
+    for (int q = 0; q < 4; q++) store(p->d + k + q * n, w, d[q]);
+    store(p->carry + i, w, dh * g[1]);
+}
+
+static void gru_grad(void *ctx, int64_t begin, int64_t end)
+{
+    const MsGru *p = ctx;
+    _Alignas(64) float sum[ROWS * LANES];
+    int64_t n = p->n;
+    for (int64_t u = begin; u < end; u++) {
+        int64_t at = u * LANES, w = n - at < LANES ? n - at : LANES;
+        const float *panel = p->packed + u * 3 * n * LANES;
+        for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
+            int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
+            memset(sum, 0, sizeof sum);
+            if (p->d_after) { /* of the reset and keep gates, then of the product inside the tanh */
+                product(rows, 2 * n, p->d_after + b0 * 4 * n, 4 * n, panel, sum, true);
+                product(rows, n, p->d_after + b0 * 4 * n + 3 * n, 4 * n, panel + 2 * n * LANES, sum, true);
+            }
+            for (int64_t r = 0; r < rows; r++) {
+                int64_t i = (b0 + r) * n + at;
+                V dh = *(const V *)(sum + r * LANES) + load(p->carry + i, w);
+                if (p->dh)
+                    store(p->dh + i, w, dh);
+                else
+                    gru_grad_row(p, b0 + r, at, w, dh + load(p->dy + i, w));
+            }
+        }
+    }
+}
+
+const MsRnnFns PASTE(ms__rnn_, MS_ISA) = {lstm, lstm_grad, gru, gru_grad};
