@@ -193,6 +193,134 @@ MS_API(random_categorical, "ops.random_categorical Tensor.random_categorical",
     return multinomial(c, p, I(1), true, ms__arg_state(I(2) ? ARG(2) : NULL, NULL), (MsDtype)I(3));
 }
 
+/* ---- for primitives that own their state ---- */
+
+MS_API(p_multinomial, "_p.multinomial", "(x: Tensor, n: int, state: Tensor?, dtype: dtype) -> Tensor")
+{
+    return multinomial(c, ms__cast_to(T(0), MS_FLOAT32), I(1), true, ms__arg_state(NULL, ARG(2)), DTYPE(3));
+}
+MS_API(p_bernoulli, "_p.bernoulli", "(x: Tensor, p: Tensor|number, state: Tensor?) -> Tensor")
+{
+    MsTensor *p = ms__arg_data("Bernoulli", ARG(1), MS_FLOAT32);
+    MS_TRY(check_probability("Bernoulli", p));
+    return R(bernoulli(p, shape_of(T(0)), ms_tensor_dtype(T(0)), ms__arg_state(NULL, ARG(2))));
+}
+MS_API(p_normal, "_p.normal",
+       "(shape: any, mean: Tensor|number, std: Tensor|number, state: Tensor?) -> Tensor")
+{
+    VAR("Normal", 0, buf, shape);
+    MsTensor *mean = ms__arg_data("Normal", ARG(1), MS_FLOAT32),
+             *std = ms__arg_data("Normal", ARG(2), MS_FLOAT32);
+    int64_t full[MS_MAX_DIM];
+    if (!mean || !std) return ms_error()->code;
+    MS_TRY(full_shape("Normal", shape, mean, std, full, &shape));
+    return R(ms_add(ms_mul(ms_rng_normal(ms__arg_state(NULL, ARG(3)), shape, MS_FLOAT32), std), mean));
+}
+MS_API(p_randperm, "_p.randperm", "(n: int, state: Tensor?, dtype: dtype) -> Tensor")
+{
+    MsTensor *s = ms__arg_state(NULL, ARG(1));
+    return R(s ? ms__cast_to(ms_rng_perm(s, I(0)), DTYPE(2)) : NULL);
+}
+
+/* ---- counts and waiting times ---- */
+
+typedef MsTensor *(*Drawn)(MsTensor *state, MsTensor *parameter);
+
+/* A draw for each element of `parameter`, `shape` times; computed in float64 unless the parameter is narrower. */
+static MsStatus drawn_for(MsApiCall *c, const char *op, const MsArg *shape, MsTensor *parameter, Drawn draw,
+                          MsTensor *state, MsDtype dtype)
+{
+    int64_t buf[MS_MAX_DIM];
+    if (shape->kind == MS_ARG_TENSOR) {
+        if (!ms_dtype_is_int(ms_tensor_dtype(shape->t)))
+            return MS_FAIL(MS_ERROR_TYPE,
+                           "For '%s', the 'shape' must be a Tensor of int32 or int64, but got %s.", op,
+                           ms_dtype_name(ms_tensor_dtype(shape->t)));
+        if (shape->t->ndim != 1)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'shape' must be a 1-D Tensor, but got shape %s.",
+                           op, ms__shape_text(shape->t->ndim, shape->t->shape));
+    }
+    MsInts size = ms__arg_var(op, shape, buf);
+    if (size.n == -2 || !parameter) return ms_error()->code;
+    if (size.n + parameter->ndim > MS_MAX_DIM)
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the result has too many dimensions.", op);
+    for (int d = 0; d < size.n; d++)
+        if (size.v[d] < 0)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'shape' must not be negative, but got %s.", op,
+                           ms__shape_text(size.n, size.v));
+    int64_t full[MS_MAX_DIM];
+    memcpy(full, size.v, (size_t)size.n * sizeof *full);
+    memcpy(full + size.n, parameter->shape, (size_t)parameter->ndim * sizeof *full);
+    if (!ms_dtype_is_float(ms_tensor_dtype(parameter))) parameter = ms_cast(parameter, MS_FLOAT64);
+    parameter = ms_broadcast_to(parameter, (MsInts){size.n + (parameter ? parameter->ndim : 0), full});
+    return R(state ? ms__cast_to(draw(state, parameter), dtype) : NULL);
+}
+
+/* A dtype for results, or for `parameter`: no bool, nothing complex. */
+static MsStatus check_real(const char *op, const char *name, MsDtype dtype)
+{
+    if (ms_dtype_is_float(dtype) || ms_dtype_is_int(dtype)) return MS_OK;
+    return MS_FAIL(MS_ERROR_TYPE, "For '%s', the '%s' must be of int or float, but got %s.", op, name,
+                   ms_dtype_name(dtype));
+}
+
+static MsStatus poisson(MsApiCall *c, const char *op, MsTensor *state, MsDtype dtype)
+{
+    MS_TRY(check_real(op, "rate", ms_tensor_dtype(T(1))));
+    MS_TRY(check_real(op, "dtype", dtype));
+    return drawn_for(c, op, ARG(0), T(1), ms_rng_poisson, state, dtype);
+}
+MS_API(random_poisson, "ops.random_poisson",
+       "(shape: Tensor, rate: Tensor, seed: int? = None, dtype: dtype = mstype.float32) -> Tensor")
+{
+    return poisson(c, "random_poisson", ms__arg_state(ARG(2), NULL), DTYPE(3));
+}
+MS_API(p_poisson, "_p.poisson", "(shape: any, rate: Tensor, state: Tensor?, dtype: dtype) -> Tensor")
+{
+    return poisson(c, "RandomPoisson", ms__arg_state(NULL, ARG(2)), DTYPE(3));
+}
+
+static MsStatus gamma_like(MsApiCall *c, const char *op, MsTensor *state)
+{
+    MsDtype dtype = ms_tensor_dtype(T(1));
+    if (!ms_dtype_is_float(dtype))
+        return MS_FAIL(MS_ERROR_TYPE, "For '%s', the 'alpha' must be of float, but got %s.", op,
+                       ms_dtype_name(dtype));
+    return drawn_for(c, op, ARG(0), T(1), ms_rng_gamma, state, dtype);
+}
+MS_API(random_gamma, "ops.random_gamma", "(shape: any, alpha: Tensor, seed: int? = None) -> Tensor")
+{
+    return gamma_like(c, "random_gamma", ms__arg_state(ARG(2), NULL));
+}
+MS_API(p_gamma, "_p.gamma", "(shape: any, alpha: Tensor, state: Tensor?) -> Tensor")
+{
+    return gamma_like(c, "RandomGamma", ms__arg_state(NULL, ARG(2)));
+}
+
+/* The older forms: the shape broadcasts with the parameters'. */
+MS_API(gamma, "ops.gamma",
+       "(shape: any, alpha: Tensor|number, beta: Tensor|number, seed: int? = None) -> Tensor")
+{
+    VAR("gamma", 0, buf, shape);
+    MsTensor *alpha = ms__arg_data("gamma", ARG(1), MS_FLOAT32),
+             *beta = ms__arg_data("gamma", ARG(2), MS_FLOAT32);
+    int64_t full[MS_MAX_DIM];
+    if (!alpha || !beta) return ms_error()->code;
+    MS_TRY(full_shape("gamma", shape, alpha, beta, full, &shape));
+    MsTensor *s = ms__arg_state(ARG(3), NULL);
+    return R(s ? ms_div(ms_rng_gamma(s, ms_broadcast_to(alpha, shape)), beta) : NULL);
+}
+MS_API(poisson, "ops.poisson", "(shape: any, mean: Tensor|number, seed: int? = None) -> Tensor")
+{
+    VAR("poisson", 0, buf, shape);
+    MsTensor *mean = ms__arg_data("poisson", ARG(1), MS_FLOAT32);
+    int64_t full[MS_MAX_DIM];
+    if (!mean) return ms_error()->code;
+    MS_TRY(full_shape("poisson", shape, mean, mean, full, &shape));
+    MsTensor *s = ms__arg_state(ARG(2), NULL);
+    return R(s ? ms__cast_to(ms_rng_poisson(s, ms_broadcast_to(mean, shape)), MS_INT32) : NULL);
+}
+
 /* ---- in place ---- */
 
 static MsStatus into_self(MsApiCall *c, MsTensor *y)

@@ -367,7 +367,7 @@ MS_API(p_random_choice, "_p.random_choice", "(x: Tensor, count: int, state: Tens
 
 /* ---- dropout in two steps: a mask of bits, 128 to a block ---- */
 
-MS_API(p_dropout_mask, "_p.dropout_mask", "(shape: ints, keep_prob: Tensor|number) -> Tensor")
+MS_API(p_dropout_mask, "_p.dropout_mask", "(shape: ints, keep_prob: Tensor|number, state: Tensor? = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM], n = 1;
     MsInts shape = INTS(0, buf);
@@ -376,7 +376,7 @@ MS_API(p_dropout_mask, "_p.dropout_mask", "(shape: ints, keep_prob: Tensor|numbe
             return MS_FAIL(MS_ERROR_VALUE, "For 'DropoutGenMask', the shape %s is invalid.",
                            ms__shape_text(shape.n, shape.v));
     int64_t bytes = (n + 127) / 128 * 16;
-    MsTensor *state = ms__rng_next(ms_random_state());
+    MsTensor *state = ms__arg_state(NULL, ARG(2));
     MsTensor *u = state ? ms_rng_uniform(state, MS_INTS(bytes, 8), MS_FLOAT32) : NULL;
     MsTensor *p = ms__cast_to(ms__arg_tensor(ARG(1), u), MS_FLOAT32);
     if (!p || !u) return ms_error()->code;

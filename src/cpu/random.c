@@ -3,6 +3,7 @@
  * double or an integer. */
 #include "core/thread.h"
 #include "cpu/copy.h"
+#include "cpu/dense.h"
 #include "cpu/index.h"
 
 #include <math.h>
@@ -233,3 +234,102 @@ static MsStatus run_rng_advance(MsCall *c)
     return MS_OK;
 }
 MS_KERNEL(rng_advance, 0, loop, NULL, run_rng_advance);
+
+/* ---- by rejection: element k draws as often as it needs from blocks of its own ---- */
+
+typedef struct Stream {
+    const int64_t *state;
+    uint64_t element, block;
+    uint32_t w[4];
+    bool half; /* the second half of w is not used yet */
+} Stream;
+
+/* In (0, 1). */
+static double next(Stream *s)
+{
+    s->half = !s->half;
+    if (s->half) philox(s->state, s->block++ << 40 ^ s->element, s->w);
+    return ((double)(wide(s->w + (s->half ? 0 : 2)) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* Counting factors below 10, above transformed rejection (W. Hoermann, The transformed rejection method for
+ * generating Poisson random variables, 1993). */
+static double poisson(Stream *s, double rate)
+{
+    if (!(rate >= 0)) return NAN;
+    if (isinf(rate)) return rate;
+    if (rate < 10) {
+        double least = exp(-rate), product = next(s), n = 0;
+        for (; product > least; n++) product *= next(s);
+        return n;
+    }
+    double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b, log_rate = log(rate);
+    double inverse = 1.1239 + 1.1328 / (b - 3.4), quick = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        double u = next(s) - 0.5, v = next(s), edge = 0.5 - fabs(u);
+        double k = floor((2 * a / edge + b) * u + rate + 0.43);
+        int sign;
+        if (edge >= 0.07 && v <= quick) return k;
+        if (k < 0 || (edge < 0.013 && v > edge)) continue;
+        if (log(v * inverse / (a / (edge * edge) + b)) <= k * log_rate - rate - lgamma_r(k + 1, &sign))
+            return k;
+    }
+}
+
+/* G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables, 2000. */
+static double gamma_of(Stream *s, double alpha)
+{
+    if (!(alpha >= 0)) return NAN;
+    if (alpha == 0 || isinf(alpha)) return alpha;
+    double scale = alpha < 1 ? pow(next(s), 1 / alpha) : 1, d = alpha + (alpha < 1) - 1.0 / 3;
+    for (;;) {
+        double x = sqrt(-2 * log(next(s))) * cos(6.283185307179586477 * next(s));
+        double v = 1 + x / sqrt(9 * d);
+        v = v * v * v;
+        if (v > 0 && log(next(s)) < 0.5 * x * x + d * (1 - v + log(v))) return scale * d * v;
+    }
+}
+
+typedef struct Reject {
+    int64_t state[2];
+    const double *parameter;
+    double *y;
+    double (*draw)(Stream *, double);
+} Reject;
+
+static void reject_part(void *ctx, int64_t begin, int64_t end)
+{
+    const Reject *r = ctx;
+    for (int64_t k = begin; k < end; k++) {
+        Stream s = {.state = r->state, .element = (uint64_t)k};
+        r->y[k] = r->draw(&s, r->parameter[k]);
+    }
+}
+
+static MsStatus reject(MsCall *c, double (*one)(Stream *, double))
+{
+    int mark = ms_scope_begin();
+    MsTensor *y = ms__out(c, 0), *work = y ? ms__dense_out(y, MS_FLOAT64) : NULL;
+    MsTensor *parameter = work ? ms__dense_as(c->in[1], MS_FLOAT64) : NULL;
+    MsStatus st = parameter ? MS_OK : ms_error()->code;
+    if (parameter) {
+        Reject r = {.parameter = (double *)parameter->data, .y = (double *)work->data, .draw = one};
+        read_state(c->in[0], r.state);
+        ms__parallel_for(y->numel, 256, reject_part, &r);
+        st = ms__dense_done(y, work);
+    }
+    ms_scope_end(mark, c->out, st == MS_OK);
+    return st;
+}
+
+static MsStatus run_rng_poisson(MsCall *c)
+{
+    return reject(c, poisson);
+}
+MS_KERNEL(rng_poisson, 0, philox, NULL, run_rng_poisson);
+
+static MsStatus run_rng_gamma(MsCall *c)
+{
+    return reject(c, gamma_of);
+}
+MS_KERNEL(rng_gamma, 0, philox, NULL, run_rng_gamma);

@@ -107,6 +107,15 @@ static MsStatus infer_rng_perm(MsInfer *c)
     return MS_OK;
 }
 
+/* The draws have the shape of their parameter. */
+static MsStatus infer_rng_like(MsInfer *c)
+{
+    MS_TRY(infer_rng(c, NULL, NULL));
+    c->out[0].ndim = c->in[1].ndim;
+    memcpy(c->out[0].shape, c->in[1].shape, sizeof c->in[1].shape);
+    return MS_OK;
+}
+
 static MsStatus infer_rng_advance(MsInfer *c)
 {
     MS_TRY(infer_rng(c, NULL, NULL));
@@ -133,6 +142,12 @@ MS_OP(rng_int, .sig = "rng_int(state: int64, *, low: int, high: int, shape: ints
 /* a permutation of 0..n-1 (Fisher-Yates) */
 MS_OP(rng_perm, .sig = "rng_perm(state: int64, *, n: int) -> int64", .infer = infer_rng_perm,
       .flags = MS_OP_NO_GRAD, .sample = "i64[2] n=5; i64[2] n=0");
+/* whole numbers of the Poisson distribution; NaN for a rate below 0 */
+MS_OP(rng_poisson, .sig = "rng_poisson(state: int64, rate: float) -> rate", .infer = infer_rng_like,
+      .flags = MS_OP_NO_GRAD, .sample = "i64[2] f32[3,4]{0.5,30}; i64[2] f16[3]{0,4}; i64[2] f64[0]");
+/* the gamma distribution of scale 1; NaN for a shape parameter below 0 */
+MS_OP(rng_gamma, .sig = "rng_gamma(state: int64, alpha: float) -> alpha", .infer = infer_rng_like,
+      .flags = MS_OP_NO_GRAD, .sample = "i64[2] f32[3,4]{0.1,30}; i64[2] bf16[3]{0.5,4}; i64[2] f64[0]");
 /* the state of the next draw */
 MS_OP(rng_advance, .sig = "rng_advance(state: int64) -> int64", .infer = infer_rng_advance,
       .flags = MS_OP_NO_GRAD, .sample = "i64[2]");

@@ -241,3 +241,9 @@ def test_own_seeds_repeat_and_advance():
     n = ops.UniformInt(seed=2)((1000,), Tensor(-2, ms.int32), Tensor(3, ms.int32))
     assert n.dtype == ms.int32 and set(n.asnumpy().tolist()) == {-2, -1, 0, 1, 2}
     assert abs(np.median(ops.StandardLaplace(1)((5000,)).asnumpy())) < 0.1
+
+
+def test_unstack_counts():
+    same(P.Unstack(-1, 3)(Tensor(f32(1, 2, 3))), (np.float32(1), np.float32(2), np.float32(3)))
+    with pytest.raises(ValueError, match="'num'"):
+        P.Unstack(0, 2)(Tensor(f32(1, 2, 3)))

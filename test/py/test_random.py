@@ -4,6 +4,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, mint, ops
+from mindspore.ops import operations as P
 
 
 def test_generator_is_a_stream_of_its_own():
@@ -52,3 +53,47 @@ def test_jit_and_grad_draw_the_same_numbers():
         ms.set_seed(3)
         out.append([g(x).tolist(), g(x).tolist()])
     assert out[0] == out[1] == out[2] and out[0][0] != out[0][1]
+
+
+@pytest.mark.parametrize('draw,mean,variance', [
+    (lambda n: ops.random_poisson(Tensor([n]), Tensor(0.3), 5), 0.3, 0.3),
+    (lambda n: ops.random_poisson(Tensor([n]), Tensor(40.0, ms.float64), 5, ms.int64), 40, 40),
+    (lambda n: ops.poisson((n,), Tensor(11.0), 3), 11, 11),
+    (lambda n: ops.random_gamma((n,), Tensor(0.4), 7), 0.4, 0.4),
+    (lambda n: ops.random_gamma(Tensor([n]), Tensor(9.0), 7), 9, 9),
+    (lambda n: ops.gamma((n,), Tensor(3.0), Tensor(2.0), 7), 1.5, 0.75),
+    (lambda n: P.RandomPoisson(4, dtype=ms.float32)((n,), Tensor(25.0)), 25, 25),
+    (lambda n: P.Gamma(4)((n,), Tensor(2.0), Tensor(4.0)), 0.5, 0.125),
+    (lambda n: P.Uniform(1.0, 3.0, 5)(Tensor(np.zeros(n, np.float32))), 2, 1 / 3)])
+def test_moments_of_counts_and_waiting_times(draw, mean, variance):
+    n = 20000
+    x = draw(n).asnumpy().astype(np.float64)
+    assert x.shape == (n,) and abs(x.mean() - mean) < 5 * np.sqrt(variance / n) and abs(x.var() / variance - 1) < 0.15
+
+
+def test_parameters_of_counts():
+    x = ops.random_poisson(Tensor([4, 2]), Tensor([[0.0, -1.0], [1e3, np.inf]])).asnumpy()
+    assert x.shape == (4, 2, 2, 2) and not x[..., 0, 0].any() and np.isnan(x[..., 0, 1]).all() and np.isinf(x[..., 1, 1]).all()
+    assert abs(x[..., 1, 0].mean() - 1e3) < 100
+    for shape, rate, dtype in (((3,), Tensor(1.0), ms.int32), (Tensor([3.0]), Tensor(1.0), ms.int32), (Tensor([3]), Tensor(True), ms.int32),
+                               (Tensor([3]), Tensor(1.0), ms.bool_)):
+        with pytest.raises(TypeError):
+            ops.random_poisson(shape, rate, 1, dtype)
+    for shape in (Tensor([[3]]), Tensor([-3])):
+        with pytest.raises(ValueError):
+            ops.random_poisson(shape, Tensor(1.0))
+
+
+@pytest.mark.parametrize('make,inputs', [
+    (lambda s: P.Multinomial(*s), (Tensor(np.ones(100, np.float32)), 20)), (lambda s: P.Normal(*s), ((20,), Tensor(1.0), Tensor(2.0))),
+    (lambda s: P.Bernoulli(*s), (Tensor(np.zeros(99, np.float32)), 0.5)), (lambda s: P.RandpermV2(*s), (30,)),
+    (lambda s: P.DropoutGenMask(*s), ((200,), 0.5)), (lambda s: P.RandomPoisson(*s), ((20,), Tensor(50.0))),
+    (lambda s: P.RandomGamma(*s), ((20,), Tensor(5.0)))], ids=['Multinomial', 'Normal', 'Bernoulli', 'RandpermV2', 'DropoutGenMask',
+                                                                'RandomPoisson', 'RandomGamma'])
+def test_seeds_of_primitives_count(make, inputs):
+    def drawn(seeds, other):
+        ms.set_seed(other)
+        p = make(seeds)
+        return [p(*inputs).asnumpy() for _ in range(2)]
+    a, b, c = drawn((3, 4), 1), drawn((3, 4), 2), drawn((5, 4), 1)
+    assert all((x == y).all() for x, y in zip(a, b)) and (a[0] != a[1]).any() and (a[0] != c[0]).any()

@@ -201,6 +201,15 @@ def check_shuffle(y, x, seed=None):
     assert sorted(y.tolist()) == sorted(x.tolist())
 
 
+RATES, FULL = np.array([3.0, 5.0]), np.array([200, 100])
+row('ops.random_poisson', None, c(FULL, RATES), c(shape=FULL, rate=RATES, seed=3, dtype=ms.float64), c(FULL, RATES, 3, ms.int32),
+    check=lambda y, *a, **k: (y.shape == (200, 100, 2) and abs(y.mean() - 4) < 0.1) or 1 / 0)
+row('ops.random_gamma', None, c((200, 100), RATES), c(shape=FULL, alpha=RATES, seed=3),
+    check=lambda y, *a, **k: (y.shape == (200, 100, 2) and abs(y.mean() - 4) < 0.1) or 1 / 0)
+row('ops.gamma', None, c((9000, 2), RATES, np.array(0.5)), c(shape=(9000, 2), alpha=RATES, beta=0.5, seed=3),
+    check=lambda y, *a, **k: (y.shape == (9000, 2) and abs(y.mean() - 8) < 0.3) or 1 / 0, grad=False)
+row('ops.poisson', None, c((9000, 2), RATES), c(shape=(9000, 2), mean=RATES, seed=3),
+    check=lambda y, *a, **k: (y.shape == (9000, 2) and abs(y.mean() - 4) < 0.1) or 1 / 0)
 row('ops.shuffle', None, c(i(9, 2)), c(i(9, 2), 3), c(i(9, 2), seed=1), check=check_shuffle)
 WEIGHTS = np.array([[0.0, 3.0, 1.0], [1.0, 0.0, 0.0]])
 

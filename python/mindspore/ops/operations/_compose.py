@@ -9,7 +9,7 @@ from mindspore.common._rows import Rows, nn
 __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
            "vec_permute", "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal",
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
-           "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
+           "unstack", "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -171,6 +171,13 @@ def quantile(x, q, dim, keep_dims, ignore_nan):
     if not hasattr(_c, "row") or "quantile" not in _c.rows("ops"):
         raise NotImplementedError("For 'Quantile', the function 'ops.quantile' is not available.")
     return _c.row("ops.nanquantile" if ignore_nan else "ops.quantile")(x, q, dim, keep_dims)
+
+
+def unstack(x, axis, num):
+    """The slices along an axis, of which there must be `num` where that is given."""
+    if num is not None and not (-x.ndim <= axis < x.ndim and x.shape[axis] == num):
+        raise ValueError(f"For 'Unstack', the 'num' must be the size of axis {axis} of shape {x.shape}, but got {num}.")
+    return _o.unstack(x, axis)
 
 
 # ---- windows ----

@@ -215,7 +215,7 @@ Tile()(input, dims) = o.tile(input, ints(dims))
 Transpose()(input, dims) = o.transpose(input, ints(dims))
 Tril(diagonal=0)(x) = o.tril(x, diagonal)
 Triu(diagonal=0)(input) = o.triu(input, diagonal)
-Unstack(axis=0, num=None)(input_x) = o.unstack(input_x, axis)
+Unstack(axis=0, num=None)(input_x) = unstack(input_x, axis, num)
 Meshgrid(indexing='xy')(inputs) = o.meshgrid(*inputs, indexing=indexing)
 ChannelShuffle(group)(x) = o.channel_shuffle(x, group)
 ReverseSequence(seq_dim, batch_dim=0)(x, seq_lengths) = reverse_sequence(x, seq_lengths, seq_dim, batch_dim)
@@ -366,7 +366,7 @@ MaxPool3DWithArgmax(ksize, strides, pads, dilation=(1, 1, 1), ceil_mode=False, d
 pool_with_index(self, x, 3, ksize, strides)
 Conv3DTranspose(in_channel, out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=1, dilation=1, group=1, output_padding=0, \
 data_format='NCDHW')(dout, weight, bias=None) = conv3d_transpose(self, dout, weight, bias)
-DropoutGenMask(Seed0=0, Seed1=0)(shape, keep_prob) = p.dropout_mask(ints(shape), keep_prob)
+DropoutGenMask(Seed0=0, Seed1=0)(shape, keep_prob) = p.dropout_mask(ints(shape), keep_prob, own_state(self, Seed0, Seed1))
 DropoutDoMask()(x, mask, keep_prob) = p.dropout_apply(x, mask, keep_prob)
 ROIAlign(pooled_height, pooled_width, spatial_scale, sample_num=2, roi_end_mode=1)(features, rois) = \
 p.roi_align(features, rois, pooled_height, pooled_width, spatial_scale, sample_num, roi_end_mode)
@@ -422,7 +422,7 @@ SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits, labels) = p.sparse_so
 StandardNormal(seed=0, seed2=0)(shape) = p.draw('normal', ints(shape), own_state(self, seed, seed2))
 StandardLaplace(seed=0, seed2=0)(shape) = p.draw('laplace', ints(shape), own_state(self, seed, seed2))
 UniformReal(seed=0, seed2=0)(shape) = p.draw('uniform', ints(shape), own_state(self, seed, seed2))
-RandomChoiceWithMask(count=256, seed=0, seed2=0)(input_x) = tuple(p.random_choice(input_x, count, own_state(self, seed, seed2)))
+RandomChoiceWithMask(count=256, seed=0, seed2=0)(input_x) = tuple(p.random_choice(input_x, count, own_state(self, abs(seed), abs(seed2))))
 TruncatedNormal(dtype=float32, seed=0, seed2=0)(shape) = truncated_normal(ints(shape), dtype, own_state(self, seed, seed2))
 Cauchy(size, median=0.0, sigma=1.0)() = cauchy(size, median, sigma)
 LogNormalReverse(mean=1.0, std=2.0)(input) = o.exp(o.normal(input.shape, mean, std))
@@ -431,12 +431,19 @@ NonDeterministicInts(dtype=int64)(shape) = o.cast(o.randint(-2147483648, 2147483
 MultinomialWithReplacement(numsamples, replacement=False)(x, seed, offset) = \
 o.cast(o.multinomial(o.cast(x, float32), numsamples, replacement), int64)
 UniformInt(seed=0, seed2=0)(shape, minval, maxval) = p.draw_int(ints(shape), int(minval), int(maxval), own_state(self, seed, seed2), int32)
-Normal(seed=0, seed2=0)(shape, mean, stddev) = o.normal(ints(shape), mean, stddev)
-Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples) = o.cast(o.multinomial(x, int(num_samples)), dtype)
-Bernoulli(seed=-1, offset=0)(x, p) = o.bernoulli(x, p)
+Normal(seed=0, seed2=0)(shape, mean, stddev) = p.normal(ints(shape), mean, stddev, own_state(self, seed, seed2))
+Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples) = p.multinomial(x, int(num_samples), own_state(self, seed, seed2), dtype)
+Bernoulli(seed=-1, offset=0)(x, p) = rows.bernoulli(x, p, own_state(self, seed + 1, offset))
 RandomShuffle(seed=0, seed2=0)(x) = p.shuffle(x, own_state(self, seed, seed2))
 RandomCategorical(dtype=int64)(logits, num_sample, seed=0) = o.random_categorical(logits, int(num_sample), int(seed), dtype)
-RandpermV2(seed=0, offset=0, dtype=int64)(n) = o.randperm(int(n), dtype=dtype)
+RandpermV2(seed=0, offset=0, dtype=int64)(n) = p.randperm(int(n), own_state(self, seed, offset), dtype)
+RandomPoisson(seed=0, seed2=0, dtype=int64)(shape, rate) = p.poisson(shape, rate, own_state(self, seed, seed2), dtype)
+RandomGamma(seed=0, seed2=0)(shape, alpha) = p.gamma(shape, alpha, own_state(self, seed, seed2))
+Gamma(seed=0, seed2=0)(shape, alpha, beta) = \
+o.div(p.gamma((), o.broadcast_to(alpha, shape + o.add(alpha, beta).shape), own_state(self, seed, seed2)), beta)
+Poisson(seed=0, seed2=0)(shape, mean) = p.poisson(shape, mean, own_state(self, seed, seed2), int32)
+Uniform(minval=0.0, maxval=1.0, seed=0, offset=0)(x) = \
+o.cast(o.add(o.mul(p.draw('uniform', x.shape, own_state(self, seed, offset)), maxval - minval), minval), x.dtype)
 
 # ---- state ----
 Assign()(variable, value) = o.assign(variable, value)
