@@ -3,6 +3,9 @@
 The pipeline itself is C (see mindspore_data.h); this package checks arguments and names things as users know them.
 """
 from . import config, debug, samplers, transforms, vision
+from . import _catalog, _corpora
+from ._catalog import *  # noqa: F401,F403
+from ._corpora import *  # noqa: F401,F403
 from ._files import (Cifar10Dataset, Cifar100Dataset, CSVDataset, ImageFolderDataset, ManifestDataset)
 from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, GeneratorDataset, MappableDataset,
                        MnistDataset, NumpySlicesDataset, PaddedDataset, Shuffle, zip)
@@ -14,4 +17,4 @@ __all__ = ['BatchInfo', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Data
            'MappableDataset', 'MnistDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
            'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'transforms',
-           'vision', 'zip']
+           'vision', 'zip'] + _catalog.__all__ + _corpora.__all__

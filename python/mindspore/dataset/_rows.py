@@ -1,0 +1,126 @@
+"""The base of published data sets: a list of rows, made once, whose cells are arrays, texts or names of files.
+
+A subclass gives its parameters as a lambda, the values of `usage`, and _list, which reads the index files. Files of rows
+are read by the pipeline when their row is asked for."""
+import inspect
+import os
+
+import numpy as np
+
+from mindspore import _c
+
+from . import _check, samplers
+from .datasets import MappableDataset, Shuffle
+from .vision import Decode
+
+_COMMON = ('num_samples', 'num_parallel_workers', 'shuffle', 'decode', 'sampler', 'num_shards', 'shard_id', 'cache')
+
+
+class File(str):
+    """A cell that is the bytes of a file."""
+
+    def read(self):
+        return np.fromfile(self, np.uint8)
+
+
+class TextFile(File):
+    def read(self):
+        with open(self, encoding='utf-8') as f:
+            return np.array(f.read())
+
+
+def folder(path, name='dataset_dir'):
+    _check.kind(name, path, str, os.PathLike)
+    if not os.path.isdir(path) or not os.access(path, os.R_OK):
+        raise ValueError(f'The folder {path} does not exist or is not a directory or permission denied!')
+    return os.fspath(path)
+
+
+def file(path, name='file'):
+    _check.kind(name, path, str, os.PathLike)
+    if not os.path.isfile(path) or not os.access(path, os.R_OK):
+        raise ValueError(f'The file {path} does not exist or permission denied!')
+    return os.fspath(path)
+
+
+def lines(path):
+    try:
+        with open(file(path), encoding='utf-8') as f:
+            return f.read().splitlines()
+    except UnicodeDecodeError as e:
+        raise RuntimeError(f'Invalid file, {path} is not UTF-8 text: {e}') from e
+
+
+def inside(path, *suffixes):
+    """Paths of the files in a folder that end so, in order of their names."""
+    return [File(os.path.join(path, n)) for n in sorted(os.listdir(folder(path)))
+            if not suffixes or n.lower().endswith(suffixes)]
+
+
+class RowsDataset(MappableDataset):
+    _usages, _images = (), (0,)
+
+    def __init_subclass__(cls):
+        if '_arguments' in cls.__dict__:
+            cls.__signature__ = inspect.signature(cls._arguments)
+
+    def __init__(self, *args, **kwargs):
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f'{type(self).__name__}: {e}') from None
+        bound.apply_defaults()
+        given = bound.arguments
+        own = {k: v for k, v in given.items() if k not in _COMMON}
+        common = {k: given.get(k) for k in _COMMON}
+        if 'dataset_dir' in own:
+            own['dataset_dir'] = folder(own['dataset_dir'])
+        if self._usages and own.get('usage') is not None:
+            _check.kind('usage', own['usage'], str)
+            if own['usage'] not in self._usages:
+                raise ValueError(f'Input usage is not within the valid set of {list(self._usages)}.')
+        self._decode = _check.kind('decode', common['decode'], bool) if common['decode'] is not None else False
+        shuffle = common['shuffle']
+        if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):
+            raise TypeError(f'shuffle must be of boolean or enum of Shuffle, but got {type(shuffle)}.')
+        if isinstance(shuffle, Shuffle):
+            shuffle = shuffle is Shuffle.GLOBAL
+        self.__dict__.update(own)
+        try:
+            self._names, self._rows = self._list(**own)
+        except (IndexError, KeyError) as e:
+            raise RuntimeError(f'Invalid data, the files of {type(self).__name__} are not as published: {e!r}') from e
+        if not self._rows:
+            raise RuntimeError(f'Invalid data, {type(self).__name__} found no row'
+                               f'{" in " + own["dataset_dir"] if "dataset_dir" in own else ""}.')
+        super().__init__(samplers.choose(common['num_samples'] or None, common['sampler'], shuffle, common['num_shards'],
+                                         common['shard_id']), common['num_parallel_workers'], common['cache'])
+
+    def _list(self, **own):
+        """(column names, rows)"""
+        raise NotImplementedError
+
+    def _open(self):
+        names, rows = list(self._names), self._rows
+        files = [k for k, c in enumerate(rows[0]) if isinstance(c, File)]
+        rest = None
+        if not files or (files == [0] and not isinstance(rows[0][0], TextFile)):
+            rest = [[np.asarray(r[k]) for r in rows] for k in range(len(files), len(names))]
+        if rest is None or any(len({c.shape for c in column}) > 1 for column in rest):
+            node = _c.ds_source(type(self).__name__, names, len(rows), True, lambda: (lambda epoch: None, self._get),
+                                self._made_sampler(), self.num_parallel_workers or 1)
+        else:
+            rest = [np.stack(column) for column in rest]
+            node = _c.ds_files([os.fsencode(r[0]) for r in rows], names, rest, self._made_sampler()) if files else \
+                _c.ds_slices(names, rest, self._made_sampler())
+        if self._decode:
+            for k in self._images:
+                node = _c.ds_map(node, [Decode()._op], names[k], None, self.num_parallel_workers or 0)
+        return node
+
+    def _get(self, i):
+        return tuple(c.read() if isinstance(c, File) else c for c in self._rows[i])
+
+
+def u4(value):
+    return np.array(value, np.uint32)
