@@ -2,7 +2,7 @@
 
 The pipeline itself is C (see mindspore_data.h); this package checks arguments and names things as users know them.
 """
-from . import config, debug, samplers, transforms, vision
+from . import config, debug, samplers, text, transforms, vision
 from . import _catalog, _corpora
 from ._catalog import *  # noqa: F401,F403
 from ._corpora import *  # noqa: F401,F403
@@ -16,5 +16,5 @@ __all__ = ['BatchInfo', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Data
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',
            'MappableDataset', 'MnistDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
-           'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'transforms',
+           'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'text', 'transforms',
            'vision', 'zip'] + _catalog.__all__ + _corpora.__all__
