@@ -4,8 +4,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static _Thread_local MsError record;
+static _Thread_local bool placed;
 
 const MsError *ms_error(void)
 {
@@ -32,9 +34,18 @@ MsStatus ms__raise(MsStatus code, const char *file, int line, const char *fmt, .
     vsnprintf(record.message, sizeof record.message, fmt, ap);
     va_end(ap);
     record.code = code;
+    placed = false;
     record.file = file;
     record.line = line;
     return code;
+}
+
+void ms__error_at(const char *place)
+{
+    if (record.code == MS_OK || placed || !*place) return;
+    size_t n = strlen(record.message);
+    snprintf(record.message + n, sizeof record.message - n, "\n%s", place);
+    placed = true;
 }
 
 const char *ms__shape_text(int ndim, const int64_t *shape)

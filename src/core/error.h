@@ -18,6 +18,9 @@ MS_API_EXPORT MsStatus ms__raise(MsStatus code, const char *file, int line, cons
 /* Raised already? True when this thread's record holds an error. */
 MS_API_EXPORT bool ms__failed(void);
 
+/* Adds where in the user's program it was to the error's message, once. */
+MS_API_EXPORT void ms__error_at(const char *place);
+
 /* "[2, 3]" for messages; writes into a rotating per-thread buffer. */
 const char *ms__shape_text(int ndim, const int64_t *shape);
 

@@ -441,6 +441,7 @@ static MsStatus make_steps(Planner *pl, const MsRecord *r)
             .run = r->kernel[k]->run,
             .call = {n->op, n->attr, n->n_in, n->n_out, in, out, &g->val[n->out]},
             .preset = preset,
+            .loc = n->loc,
             .writes = writes_captured(pl, n),
         };
     }

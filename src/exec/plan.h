@@ -23,8 +23,9 @@ typedef struct MsPlanned {
     MsStatus (*run)(MsCall *c);
     MsCall call; /* call.out starts as `preset` and is put back when a kernel returns its own tensor */
     MsTensor **preset;
+    int32_t loc; /* of the node */
     bool writes; /* some output is a captured tensor */
-    int64_t ns; /* profile: time of all runs */
+    int64_t ns;  /* profile: time of all runs */
 } MsPlanned;
 
 /* A handle whose memory is given anew for every run. */

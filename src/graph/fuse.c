@@ -308,6 +308,7 @@ static MsStatus emit_group(MsRebuild *r, int a)
     for (int j = 0; j < x.n_out; j++) out[j] = g->val[x.out[j]];
     int32_t v = ms__graph_add(r->to, fused_op(), &attr, x.n_in, in, x.n_out, out);
     if (v < 0) return ms_error()->code;
+    r->to->node[r->to->n_node - 1].loc = g->node[a].loc;
     for (int j = 0; j < x.n_out; j++) r->map[x.out[j]] = v + j;
     r->changed = true;
     return MS_OK;

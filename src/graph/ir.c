@@ -55,6 +55,18 @@ static bool grow_vals(MsGraph *g, int more)
     return true;
 }
 
+int32_t (*ms__where_hook)(void);
+void (*ms__where_text)(int32_t loc, char *text, size_t n);
+
+MsStatus ms__error_in(int32_t loc, MsStatus st)
+{
+    char text[512] = "";
+    if (st == MS_OK || loc == 0 || !ms__where_text) return st;
+    ms__where_text(loc, text, sizeof text);
+    ms__error_at(text);
+    return st;
+}
+
 MsGraph *ms__graph_new(void)
 {
     MsGraph *g = ms__calloc(1, sizeof *g);

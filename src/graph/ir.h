@@ -11,7 +11,7 @@ typedef struct MsNode {
     int32_t *in;    /* value ids, -1 = absent */
     int32_t n_in, n_out;
     int32_t out; /* first output id */
-    int32_t loc; /* index into the source-location table, 0 = unknown */
+    int32_t loc; /* where in the program: a number of ms__where_hook, 0 = unknown */
 } MsNode;
 
 typedef struct MsPlan MsPlan; /* exec/ */
@@ -37,6 +37,12 @@ struct MsGraph {
     int8_t has_host; /* a node here or inside calls the host language: 0 = not looked yet, 1 = no, 2 = yes */
     struct MsArena *arena; /* node attrs and input lists live here */
 };
+
+/* Set by the host language: the number of the program's line that is running, and the text for a number. */
+MS_API_EXPORT extern int32_t (*ms__where_hook)(void);
+MS_API_EXPORT extern void (*ms__where_text)(int32_t loc, char *text, size_t n);
+/* An error of a node is an error of its place. Gives st. */
+MsStatus ms__error_in(int32_t loc, MsStatus st);
 
 MsGraph *ms__graph_new(void);
 /* Whether g or a graph inside it holds an operator with a function of the host language. */

@@ -47,6 +47,7 @@ static MsStatus copy_nodes(Split *s, MsGraph *to, bool early)
         int32_t v = ms__graph_add(to, n->op, n->attr, n->n_in, in, n->n_out, g->val + n->out);
         if (in != few) free(in);
         if (v < 0) return MS_ERROR_MEMORY;
+        to->node[to->n_node - 1].loc = n->loc;
         for (int j = 0; j < n->n_out; j++) s->map[n->out + j] = v + j;
     }
     return MS_OK;

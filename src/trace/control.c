@@ -324,6 +324,7 @@ static MsStatus copy_kept(const MsGraph *j, const bool *keep, MsGraph *to, int32
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] < 0 ? -1 : map[n->in[i]];
         int32_t first = ms__graph_add(to, n->op, n->attr, n->n_in, in, n->n_out, j->val + n->out);
         if (first < 0) return MS_ERROR_MEMORY;
+        to->node[to->n_node - 1].loc = n->loc;
         for (int o = 0; o < n->n_out; o++) map[n->out + o] = first + o;
     }
     return MS_OK;

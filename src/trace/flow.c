@@ -92,6 +92,7 @@ static MsStatus copy_nodes(const MsGraph *from, MsGraph *to, int32_t *map)
         int32_t first = ms__graph_add(to, n->op, n->attr, n->n_in, in, n->n_out, from->val + n->out);
         free(in);
         if (first < 0) return MS_ERROR_MEMORY;
+        to->node[to->n_node - 1].loc = n->loc;
         for (int j = 0; j < n->n_out; j++) map[n->out + j] = first + j;
     }
     return MS_OK;

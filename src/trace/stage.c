@@ -103,6 +103,7 @@ static MsStatus stage_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n
     if (st == MS_OK) {
         first = ms__graph_add(t->graph, op, attr, n_in, id, *n_out, out_aval);
         if (first < 0 || !room(t)) st = MS_ERROR_MEMORY;
+        if (first >= 0 && ms__where_hook) t->graph->node[t->graph->n_node - 1].loc = ms__where_hook();
     }
     for (int j = 0; st == MS_OK && j < *n_out; j++) {
         out[j] = ms__tensor_traced(t, &out_aval[j], NULL, NULL, first + j);
@@ -169,6 +170,7 @@ static MsStatus copy_nodes(const MsGraph *from, Renumber *r)
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] < 0 ? -1 : r->map[n->in[i]];
         int32_t first = ms__graph_add(r->to, n->op, n->attr, n->n_in, in, n->n_out, from->val + n->out);
         if (first < 0) return MS_ERROR_MEMORY;
+        r->to->node[r->to->n_node - 1].loc = n->loc;
         for (int j = 0; j < n->n_out; j++) r->map[n->out + j] = first + j;
     }
     return MS_OK;

@@ -451,7 +451,7 @@ def test_explain(monkeypatch, capsys):
     f(t([1.0]))
     f(t([1.0, 2.0]))
     err = capsys.readouterr().err
-    assert err.count("compiling") == 3 and "was 1 and is 2" in err and "other types" in err
+    assert err.count("compiling") == 3 and "was 1 and is 2" in err and "argument 0 was Float32[1] and is Float32[2]" in err
 
 
 # ---- falling back, errors ----

@@ -79,21 +79,28 @@ def fail(fn):
         fn()
     except Exception as e:
         tensors, kind = [], type(e)
-        args = _hold(e.args, tensors)
+        args, place = _hold(e.args, tensors), runtime.place_of(e)[:3]
+        _c.host(lambda *now: _raise_at(kind(*_fill(args, now)), *place), tuple(tensors))
 
-        def run(*now):
-            raise kind(*_fill(args, now))
-        _c.host(run, tuple(tensors))
+
+def _raise_at(error, filename, line, name):
+    """Raises it from the user's line, as the traceback will tell."""
+    code = compile("\n" * (line - 1) + "raise ms__error", filename, "exec").replace(co_name=name)
+    exec(code, {"ms__error": error})
 
 
 def check(condition, fail, *data):
     """fail(*data) raises when the one-element tensor condition is false."""
     tensors = [condition]
-    held = [_hold(d, tensors) for d in data]
+    held, place = [_hold(d, tensors) for d in data], runtime.place()
 
     def run(*now):
         if not bool(now[0]):
-            fail(*[_fill(d, now) for d in held])
+            try:
+                fail(*[_fill(d, now) for d in held])
+            except Exception as e:
+                error = e
+            _raise_at(error, *place)
     if len(tensors) > 1 or waits(condition):
         _c.host(run, tuple(tensors))
     else:

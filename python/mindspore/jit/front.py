@@ -28,7 +28,6 @@ from mindspore.common._mutable import NUMBERS
 from . import effects, guard, runtime, source, tape, tree
 from .runtime import Unstageable, state
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MAX_LOOKS = 24   # values that one form looks at
 _MAX_PATHS = 8    # forms of one kind of arguments that differ by such values
 _MAX_SIZES = 64   # graphs for other sizes that are kept
@@ -100,45 +99,11 @@ class Session:
         except NotImplementedError as e:
             raise Unstageable(str(e)) from None
         self.looked.append((handle, _c.content(value)))
-        explain("the graph so far is run: {}:{} looks at a value".format(*user_place(sys._getframe(1))))
+        explain("the graph so far is run: {}:{} looks at a value".format(*runtime.place(sys._getframe(1))[:2]))
         return value
 
     def line(self):
-        return user_place(sys._getframe(1))[1]
-
-
-def user_place(frame):
-    """(file, line) of the innermost frame outside this package."""
-    while frame is not None:
-        if not frame.f_code.co_filename.startswith(_HERE):
-            return frame.f_code.co_filename, frame.f_lineno
-        frame = frame.f_back
-    return "?", 0
-
-
-def _error_place(error):
-    """(file, line, expression) of the innermost user frame of an exception."""
-    place, tb = ("?", 0, ""), error.__traceback__
-    while tb is not None:
-        code = tb.tb_frame.f_code
-        if not code.co_filename.startswith(_HERE):
-            place = (code.co_filename, tb.tb_lineno, _expression(code, tb.tb_lasti, tb.tb_lineno))
-        tb = tb.tb_next
-    return place
-
-
-def _expression(code, lasti, line):
-    text = source.line_text(code.co_filename, line)
-    positions = getattr(code, "co_positions", None)
-    if positions is None:
-        return text
-    spans = list(positions())
-    first, last, begin, end = spans[lasti // 2] if lasti // 2 < len(spans) else (None,) * 4
-    if first is None or first != last or begin is None or end is None:
-        return text
-    import linecache
-    raw = linecache.getline(code.co_filename, first).encode()
-    return raw[begin:end].decode(errors="replace").strip() or text
+        return runtime.place(sys._getframe(1))[1]
 
 
 def _no_value(tensor):
@@ -167,6 +132,7 @@ def _read(tensor):
         state.session.guards.content(tensor)
 
 
+_c.watch_places(runtime.HERE)
 _c.set_concrete_hook(_no_value)
 _c.set_read_hook(_read)
 
@@ -370,6 +336,8 @@ class Recipe:
         except BaseException:
             trace.end()
             raise
+        finally:
+            _c.set_place(-1)
 
     def form(self, inputs, numbers, level):
         new = Form(self.guards)
@@ -390,6 +358,7 @@ class Jit:
         self.resized = []   # keys of the forms that recipes made, oldest first
         self.compile_count = self.break_count = self.call_count = self.resize_count = 0
         self.reasons = []  # why it was compiled, each time
+        self.described = None  # the arguments of the last time
         self.dynamic = dynamic
         self.cell = None  # gives the Cell that it stands for
         self.name = name or getattr(fn, "__qualname__", repr(fn))
@@ -409,7 +378,7 @@ class Jit:
         if hooks._tables and not _eager.depth:
             key = self.with_hooks(key, tensors)
         forms = self.forms.get(key)
-        why = "first call" if not self.forms else "the arguments have other types, shapes or values"
+        why = None
         if forms is not None:
             for form in forms:
                 why = form.guards.changed()
@@ -422,7 +391,15 @@ class Jit:
                         return result
                     why = "a value that the function looked at is another one"
         with _lock:
-            return self.compile(key, args, kwargs, tensors, why)
+            return self.compile(key, args, kwargs, tensors, why or self.difference(args, kwargs))
+
+    def difference(self, args, kwargs):
+        """What is new about these arguments, beside those of the last compilation."""
+        old, new = self.described, _described(args, kwargs)
+        if old is None:
+            return "first call"
+        found = [f"argument {k!r} was {old.get(k, 'absent')} and is {v}" for k, v in new.items() if old.get(k) != v]
+        return ", ".join(found) or "the arguments differ from those of the last compilation"
 
     @staticmethod
     def with_hooks(key, tensors):
@@ -459,6 +436,7 @@ class Jit:
             self.call_count += 1
             return result
         explain(f"compiling {self.name}: {why}")
+        self.described = _described(args, kwargs)
         if sum(f.before is not None for f in forms) >= _MAX_PATHS:
             reason = f"it looks at values that took {_MAX_PATHS} different ways"
             explain(f"{self.name} runs as Python: {reason}")
@@ -557,7 +535,7 @@ class Jit:
 
     @staticmethod
     def reason(error, session):
-        filename, line, text = _error_place(error)
+        filename, line, _, text = runtime.place_of(error)
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         lost = _lost(error, session)
         out = f"{filename}:{line}: {text}: {why}" + (f": {lost}" if lost and lost not in why else "")
@@ -649,6 +627,19 @@ class Jit:
 
 def _avals(tensors, numbers):
     return [(t.dtype, t.shape) for t in tensors], numbers
+
+
+def _describe(value):
+    if isinstance(value, _c.Tensor):
+        return f"{value.dtype}{list(value.shape)}"
+    items = tree.children(value)
+    if items is None:
+        return f"{value!r:.60}" if isinstance(value, guard.PLAIN) else f"a {type(value).__name__} object"
+    return f"{type(value).__name__}({', '.join(map(_describe, items[:8]))}{', ...' if len(items) > 8 else ''})"
+
+
+def _described(args, kwargs):
+    return {k: _describe(v) for k, v in (*enumerate(args), *kwargs.items())}
 
 
 def _has_open_inputs(cell):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from mindspore import _c
 from mindspore.common import hook_handle, hooks
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
+PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
 _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
 _LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
 _CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
@@ -180,7 +180,7 @@ class Guards:
         """An object that code can reach."""
         if isinstance(value, (staticmethod, classmethod)):
             value = value.__func__
-        if isinstance(value, _PLAIN) or value is MISSING:
+        if isinstance(value, PLAIN) or value is MISSING:
             return
         if isinstance(value, self.tensor_type):
             self.handles[id(value)] = (value, _c.handle_of(value))
@@ -190,7 +190,7 @@ class Guards:
             self.arrays[id(value)] = (value, value.copy())
         elif type(value) in (list, tuple, set, frozenset, dict):
             for item in value.values() if type(value) is dict else value:
-                if not isinstance(item, _PLAIN):
+                if not isinstance(item, PLAIN):
                     self.value(item)
         elif self.deep and type(value) is types.FunctionType and self.is_user(value):
             self.function(value)
@@ -340,7 +340,7 @@ class Guards:
 
     def same(self, now, value, snapshot):
         if snapshot is None:
-            return now is value or isinstance(value, _PLAIN) and same_plain(now, value)
+            return now is value or isinstance(value, PLAIN) and same_plain(now, value)
         if type(now) is not type(value):
             return False
         flat = _flat(now)

@@ -7,6 +7,7 @@ package, of the standard library and of numpy are called as they are.
 import functools
 import importlib
 import operator
+import os
 import sys
 import sysconfig
 import threading
@@ -55,6 +56,46 @@ def traced(x):
 
 def _control():
     return importlib.import_module("mindspore.jit.control")  # only tensor-dependent control flow needs it
+
+
+# ---- places in the user's program ----
+
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def place(frame=None):
+    """(file, line, function) of the innermost frame outside this package."""
+    frame = frame or sys._getframe(1)
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(HERE):
+            return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name
+        frame = frame.f_back
+    return "?", 1, "?"
+
+
+def place_of(error):
+    """(file, line, function, expression) of the innermost user frame of an exception."""
+    found, tb = ("?", 1, "?", ""), error.__traceback__
+    while tb is not None:
+        code = tb.tb_frame.f_code
+        if not code.co_filename.startswith(HERE):
+            found = (code.co_filename, tb.tb_lineno, code.co_name, _expression(code, tb.tb_lasti, tb.tb_lineno))
+        tb = tb.tb_next
+    return found
+
+
+def _expression(code, lasti, line):
+    text = source.line_text(code.co_filename, line)
+    positions = getattr(code, "co_positions", None)
+    if positions is None:
+        return text
+    spans = list(positions())
+    first, last, begin, end = spans[lasti // 2] if lasti // 2 < len(spans) else (None,) * 4
+    if first is None or first != last or begin is None or end is None:
+        return text
+    import linecache
+    raw = linecache.getline(code.co_filename, first).encode()
+    return raw[begin:end].decode(errors="replace").strip() or text
 
 
 # ---- names ----

@@ -165,7 +165,7 @@ class Tape:
     def __init__(self):
         self.objects = []   # of the slots; kept, so that an id stands for one object
         self.slots = {}     # id -> slot
-        self.steps = []     # ("call", fn, args, kwargs, results, expected) or ("check", fn, a, b, expected)
+        self.steps = []     # ("call", fn, args, kwargs, results, expected, place) or ("check", fn, a, b, expected)
         self.sizes = {}     # (slot, dimension) -> Size
         self.checked = set()
         self.broken = None  # why it cannot be played
@@ -222,6 +222,7 @@ class Tape:
         try:
             spec = tuple([self.spec(a) for a in args])
             spec_kw = {k: self.spec(v) for k, v in kwargs.items()} if kwargs else None
+            place = _c.place()
             out = fn(*given, **given_kw)
         except BaseException as e:
             self.fail(f"{getattr(fn, '__name__', fn)} raised {type(e).__name__}")
@@ -231,7 +232,7 @@ class Tape:
         if type(fn) is not _Row and fn.__name__ in _NOT_PLAYED:
             self.fail(f"it calls {fn.__name__}")
         results, expected = [], []
-        step = ("call", fn, spec, spec_kw, results, expected)
+        step = ("call", fn, spec, spec_kw, results, expected, place)
         self.steps.append(step)
         return self.result(out, (), results, expected)
 
@@ -300,7 +301,8 @@ class Tape:
                 if (fn(a) if fn is operator.truth else fn(a, b)) != expected:
                     raise Differs(f"a size that the code looked at: {fn.__name__}({a}, {b}) is not {expected}")
                 continue
-            _, fn, args, kwargs, results, expected = step
+            _, fn, args, kwargs, results, expected, place = step
+            _c.set_place(place)
             out = fn(*[player.make(a) for a in args], **({} if kwargs is None else
                                                          {k: player.make(v) for k, v in kwargs.items()}))
             for path, slot in results:
