@@ -1,8 +1,9 @@
-/* image.c - encoded images to pixels and back: JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp, BMP here. The
- * libraries are optional: what was not there at build time is refused with a message that says so. A JPEG is decoded
- * only where the caller looks: rows above are skipped, columns beside are not transformed, rows below are not read.
- * The window is widened by a block on each side, so that its pixels equal those of the whole image. Invariant: sizes
- * are bounded before memory is asked for. Refused: OpenCV, which has all of this and brings 40 MB. */
+/* image.c - encoded images to pixels and back: JPEG by libjpeg-turbo, PNG by libpng, WebP by libwebp, BMP here, TIFF
+ * and GIF in tiff_gif.c. The libraries are optional: what was not there at build time is refused with a message that
+ * says so. A JPEG is decoded only where the caller looks: rows above are skipped, columns beside are not transformed,
+ * rows below are not read. The window is widened by a block on each side, so that its pixels equal those of the whole
+ * image. Invariant: sizes are bounded before memory is asked for. Refused: OpenCV, which has all of this and brings
+ * 40 MB. */
 #include "data/image.h"
 
 #include "core/mem.h"
@@ -58,8 +59,8 @@ static MsStatus no_format(const uint8_t *p, size_t n)
     Format f = format_of(p, n);
     if (f == UNKNOWN)
         return MS_FAIL(MS_ERROR_RUNTIME,
-                       "Decode: image decode failed, the %zu bytes are not an image (JPEG, PNG, BMP and WebP "
-                       "are known).",
+                       "Decode: image decode failed, the %zu bytes are not an image (JPEG, PNG, BMP, WebP, "
+                       "TIFF and GIF are known).",
                        n);
     return MS_FAIL(MS_ERROR_RUNTIME, "Decode: image decode failed, this build cannot read %s images.",
                    format_name[f]);
@@ -423,6 +424,12 @@ MsStatus ms__image_size(const uint8_t *p, size_t n, int64_t *h, int64_t *w)
         return MS_OK;
     }
 #endif
+#ifdef MS_HAVE_TIFF
+    case TIFF: MS_TRY(ms__tiff_size(p, n, h, w)); return check_sides(TIFF, *h, *w);
+#endif
+#ifdef MS_HAVE_GIF
+    case GIF: MS_TRY(ms__gif_size(p, n, h, w)); return check_sides(GIF, *h, *w);
+#endif
 #ifdef MS_HAVE_WEBP
     case WEBP: {
         int width, height;
@@ -467,6 +474,12 @@ MsTensor *ms__image_decode(const uint8_t *p, size_t n, const MsWindow *want, int
 #endif
 #ifdef MS_HAVE_WEBP
     case WEBP: y = webp_decode(p, n); break;
+#endif
+#ifdef MS_HAVE_TIFF
+    case TIFF: y = ms__tiff_decode(p, n); break;
+#endif
+#ifdef MS_HAVE_GIF
+    case GIF: y = ms__gif_decode(p, n); break;
 #endif
     case BMP: y = bmp_decode(p, n); break;
     default: no_format(p, n); break;

@@ -16,6 +16,13 @@ MsTensor *ms__image_decode(const uint8_t *p, size_t n, const MsWindow *want, int
 /* True when ms__image_decode honours halve and saves work by a window. */
 bool ms__image_is_jpeg(const uint8_t *p, size_t n);
 
+/* ---- formats of their own file (tiff_gif.c), where the build has their libraries ---- */
+
+MsStatus ms__tiff_size(const uint8_t *p, size_t n, int64_t *h, int64_t *w);
+MsTensor *ms__tiff_decode(const uint8_t *p, size_t n);
+MsStatus ms__gif_size(const uint8_t *p, size_t n, int64_t *h, int64_t *w);
+MsTensor *ms__gif_decode(const uint8_t *p, size_t n);
+
 /* ---- resizing (resize.c) ---- */
 
 enum { /* the numbers of the skins' enumeration */

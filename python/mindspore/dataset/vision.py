@@ -219,6 +219,7 @@ class ImageReadMode(enum.IntEnum):
 
 from ._image import *  # noqa: E402,F401,F403 - they are made of the classes above
 from ._policy import *  # noqa: E402,F401,F403
+from ._boxes import *  # noqa: E402,F401,F403
 from .transforms import not_random  # noqa: E402,F401
 
 for _alias in ('utils', 'transforms'):  # older scripts import these names as modules
