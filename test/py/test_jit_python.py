@@ -896,6 +896,46 @@ def cell_state_in_a_branch():
     return (lambda x: net(x)), None, None
 
 
+class Boxes(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.ks, self.od, self.d = [1.0, 2.0], OrderedDict(a=1.0), {"x": ([1.0],)}
+
+    def construct(self, x):
+        return x * self.ks[0] + self.od["a"] + self.d["x"][0][0]
+
+
+@case
+def containers_of_a_cell_change():
+    net = Boxes()
+
+    def change(n):
+        [lambda: net.ks.__setitem__(0, 3.0), lambda: net.od.update(a=4.0), lambda: net.d["x"][0].append(1),
+         lambda: net.d["x"][0].__setitem__(0, 5.0), lambda: None, lambda: net.ks.insert(0, 9.0)][n]()
+    return (lambda x: net(x)), net, change
+
+
+@case
+def containers_of_a_cell_written():
+    class Log(Boxes):
+        def construct(self, x):
+            self.ks.append(x.shape[0])
+            self.od["n"] = len(self.ks)
+            return x * self.od["n"]
+    net = Log()
+    return (lambda x: net(x)), State(ks=net.ks), None
+
+
+@case
+def hooks_of_a_cell_change():
+    net = Boxes()
+    handles = []
+
+    def change(n):
+        handles[-1].remove() if handles and n % 2 else handles.append(net.register_forward_hook(lambda c, i, o: o * n))
+    return (lambda x: net(x)), net, change
+
+
 @case
 def buffers_and_running_mean():
     net = nn.BatchNorm1d(1).set_train()

@@ -8,7 +8,9 @@ names occur in the code that ran. A tensor's content needs no guard: graphs read
 Refused: following each attribute chain through the code; it misses what a called function does with an argument.
 """
 import dis
+import functools
 import types
+from collections import deque
 from collections.abc import Iterator
 
 from mindspore import _c
@@ -17,6 +19,7 @@ from mindspore.common import hook_handle, hooks
 PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
 _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
 _LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
+_BOXES = (list, tuple, set, frozenset, dict, deque)
 _CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
 MISSING = type("Missing", (), {"__repr__": lambda s: "missing", "__slots__": ()})()
 _named = {}
@@ -101,6 +104,7 @@ class Guards:
         self.cell_type, self.tensor_type, self.is_user = cell_type, tensor_type, is_user
         self.deep = deep     # also follow functions that are named, not only those that were seen running
         self.items = []      # (how, container, name, value, snapshot)
+        self.boxes = []      # (cell, attribute, container, its items): changed without the Cell's knowledge
         self.cells = {}      # id -> [cell, version, attributes]
         self.names, self.stored = set(), set()
         self.unsettled = None  # why no later call is like this one
@@ -188,8 +192,8 @@ class Guards:
             self.cell(value)
         elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
             self.arrays[id(value)] = (value, value.copy())
-        elif type(value) in (list, tuple, set, frozenset, dict):
-            for item in value.values() if type(value) is dict else value:
+        elif isinstance(value, _BOXES):
+            for item in value.values() if isinstance(value, dict) else value:
                 if not isinstance(item, PLAIN):
                     self.value(item)
         elif self.deep and type(value) is types.FunctionType and self.is_user(value):
@@ -261,8 +265,11 @@ class Guards:
                     construct = getattr(type(note[0]), "construct", None)
                     if type(construct) is types.FunctionType and self.is_user(construct):
                         self.function(construct)
-                for value, _ in note[2].values():
+                own = _names_of_cells(self.cell_type)
+                for key, (value, snapshot) in note[2].items():
                     self.value(value)
+                    if snapshot is not None and key not in own:
+                        self.boxes.append((note[0], key, value, snapshot))
 
     def attributes_of(self, cell):
         d = cell.__dict__
@@ -274,9 +281,10 @@ class Guards:
 
     def snapshot(self, value, depth=0):
         """None where identity or == says enough, else the items of a container with theirs."""
-        if type(value) not in (list, tuple, set, frozenset, dict) or depth > 8:
+        if not isinstance(value, _BOXES) or depth > 8:
             return None
-        return [(x, self.snapshot(x, depth + 1)) for x in _flat(value)]
+        items = [(x, self.snapshot(x, depth + 1)) for x in _flat(value)]
+        return None if isinstance(value, tuple) and all(inner is None for _, inner in items) and depth == 0 else items
 
     # ---- looking ----
 
@@ -294,6 +302,10 @@ class Guards:
         if self.hook_version != hook_handle.version[0]:
             if any(hooks.hooks_of(tensor) != old for tensor, old in self.hooks.values()):
                 return "a tensor has other hooks"
+            for cell, _, attributes in self.cells.values():
+                what = self.cell_changed(cell, attributes)
+                if what is not None:
+                    return f"{what} of {type(cell).__name__} changed"
             self.hook_version = hook_handle.version[0]
         for tensor, content in self.contents.values():
             if _c.content(tensor) != content:
@@ -301,6 +313,9 @@ class Guards:
         for array, copy in self.arrays.values():
             if array.shape != copy.shape or array.dtype != copy.dtype or array.tobytes() != copy.tobytes():
                 return "an array has other elements"
+        for cell, key, value, snapshot in self.boxes:
+            if not self.same(value, value, snapshot):
+                return f"'{key}' of {type(cell).__name__} has other items"
         for note in self.cells.values():
             cell, version, attributes = note
             if cell._ms_version != version:
@@ -318,7 +333,7 @@ class Guards:
             if snapshot is not None:
                 _put_items(value, snapshot)
         for cell, version, attributes in self.cells.values():
-            if cell._ms_version == version or self.cell_changed(cell, attributes) is None:
+            if self.cell_changed(cell, attributes) is None:
                 continue
             now = self.attributes_of(cell)
             for k in now.keys() - attributes.keys():
@@ -376,18 +391,27 @@ def _put_attribute(cell, key, value):
 def _put_items(value, snapshot):
     """Gives a list, dict or set the items that it had."""
     items = [x for x, _ in snapshot]
-    if type(value) is list:
+    if isinstance(value, list):
         value[:] = items
-    elif type(value) is dict:
+    elif isinstance(value, dict):
         value.clear()
         value.update(zip(items[::2], items[1::2]))
-    elif type(value) is set:
+    elif isinstance(value, set):
         value.clear()
         value.update(items)
+    elif isinstance(value, deque):
+        value.clear()
+        value.extend(items)
     for x, inner in snapshot:
         if inner is not None:
             _put_items(x, inner)
 
 
 def _flat(value):
-    return [x for pair in value.items() for x in pair] if type(value) is dict else list(value)
+    return [x for pair in value.items() for x in pair] if isinstance(value, dict) else list(value)
+
+
+@functools.lru_cache(maxsize=None)
+def _names_of_cells(cell_type):
+    """The attributes that every Cell has; its own code tells when they change."""
+    return frozenset(cell_type().__dict__)
