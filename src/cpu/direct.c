@@ -28,10 +28,24 @@ static int64_t round_up(int64_t n)
     return (n + MS_DIRECT_LANES - 1) / MS_DIRECT_LANES * MS_DIRECT_LANES;
 }
 
+/* Floats of a padded row: the last vector of columns under the last kernel column ends with it. */
+static int64_t pitch_of(const Shape *s)
+{
+    return round_up(s->ow) + s->kw - 1;
+}
+
+/* Vectors over 16 output channels waste nothing where those over columns are mostly beyond the row; the sums need
+ * the registers of AVX-512. */
+static bool channel_lanes(const Shape *s)
+{
+    return ms__isa() == MS_ISA_LEVEL_AVX512 && s->o % MS_DIRECT_LANES == 0 && s->ow >= 7 &&
+           5 * s->ow < 4 * round_up(s->ow);
+}
+
 /* The padded input that a forward pass over `s` reads, in floats. */
 static int64_t padded_size(const Shape *s)
 {
-    return s->n * s->c * (s->h + s->low[0] + s->high[0]) * (round_up(s->ow) + s->kw + MS_DIRECT_LANES);
+    return s->n * s->c * (s->h + s->low[0] + s->high[0]) * pitch_of(s);
 }
 
 static const char *fits(const MsCall *call, const MsAttr *a, const MsTensor *p)
@@ -126,13 +140,27 @@ static bool pad(const MsTensor *x, float *to, int64_t h, int64_t pitch, int64_t 
     return !atomic_load(&p.odd);
 }
 
+/* dy as pixels of all its channels, whose count is a multiple of the lanes; false when a value is not finite. */
+static bool spread(const MsTensor *dy, float *to)
+{
+    MsPad p = {.x = (const float *)dy->data,
+               .planes_per_image = dy->shape[1],
+               .rows = dy->shape[2],
+               .columns = dy->shape[3],
+               .to = to};
+    memcpy(p.strides, dy->strides, sizeof p.strides);
+    ms__parallel_for(dy->shape[0], 1 + WORK / (p.planes_per_image * p.rows * p.columns + 1),
+                     MS_ISA_PICK(&ms__direct_)->spread, &p);
+    return !atomic_load(&p.odd);
+}
+
 /* Weights of outputs in blocks; `flip` swaps the channel roles and turns the kernel round. */
-static bool pack(const MsTensor *w, float *to, bool flip)
+static bool pack(const MsTensor *w, float *to, bool flip, int64_t block)
 {
     int64_t o_n = w->shape[flip ? 1 : 0], c_n = w->shape[flip ? 0 : 1], kh = w->shape[2], kw = w->shape[3];
-    int64_t blocks = (o_n + MS_DIRECT_BLOCK - 1) / MS_DIRECT_BLOCK;
+    int64_t blocks = (o_n + block - 1) / block;
     float test = 0;
-    memset(to, 0, (size_t)(blocks * MS_DIRECT_BLOCK * c_n * kh * kw) * sizeof *to);
+    memset(to, 0, (size_t)(blocks * block * c_n * kh * kw) * sizeof *to);
     for (int64_t o = 0; o < o_n; o++)
         for (int64_t c = 0; c < c_n; c++)
             for (int64_t i = 0; i < kh; i++)
@@ -141,8 +169,8 @@ static bool pack(const MsTensor *w, float *to, bool flip)
                                         (flip ? o : c) * w->strides[1] +
                                         (flip ? kh - 1 - i : i) * w->strides[2] +
                                         (flip ? kw - 1 - j : j) * w->strides[3];
-                    int64_t at = (((o / MS_DIRECT_BLOCK * c_n + c) * kh + i) * kw + j) * MS_DIRECT_BLOCK;
-                    to[at + o % MS_DIRECT_BLOCK] = *from;
+                    int64_t at = (((o / block * c_n + c) * kh + i) * kw + j) * block;
+                    to[at + o % block] = *from;
                     test += *from * 0;
                 }
     return test == 0;
@@ -154,15 +182,16 @@ static MsStatus run_forward(MsCall *call, Shape s, bool flip, const MsKernel *re
 {
     MsTensor *y = ms__out(call, 0);
     if (!y) return ms_error()->code;
-    int64_t h = s.h + s.low[0] + s.high[0], pitch = round_up(s.ow) + s.kw + MS_DIRECT_LANES;
-    int64_t blocks = (s.o + MS_DIRECT_BLOCK - 1) / MS_DIRECT_BLOCK;
-    size_t xn = (size_t)(s.n * s.c * h * pitch), wn = (size_t)(blocks * MS_DIRECT_BLOCK * s.c * s.kh * s.kw);
+    int64_t h = s.h + s.low[0] + s.high[0], pitch = pitch_of(&s);
+    bool lanes = channel_lanes(&s);
+    int64_t block = lanes ? MS_DIRECT_LANES : MS_DIRECT_BLOCK, blocks = (s.o + block - 1) / block;
+    size_t xn = (size_t)(s.n * s.c * h * pitch), wn = (size_t)(blocks * block * s.c * s.kh * s.kw);
     size_t bytes = (xn + wn + MS_DIRECT_LANES) * sizeof(float);
     float *scratch = ms__alloc(bytes);
     if (!scratch) return ms_error()->code;
     bool finite = pad(call->in[0], scratch, h, pitch, s.low[0], s.low[1]);
     memset(scratch + xn, 0, MS_DIRECT_LANES * sizeof(float));
-    finite &= pack(call->in[1], scratch + xn + MS_DIRECT_LANES, flip);
+    finite &= pack(call->in[1], scratch + xn + MS_DIRECT_LANES, flip, block);
     int mark = ms_scope_begin();
     MsTensor *bias = call->in[2] ? ms__dense_as(call->in[2], MS_FLOAT32) : NULL;
     MsStatus st = call->in[2] && !bias ? ms_error()->code : MS_OK;
@@ -181,8 +210,9 @@ static MsStatus run_forward(MsCall *call, Shape s, bool flip, const MsKernel *re
                       .w = scratch + xn + MS_DIRECT_LANES,
                       .y = (float *)y->data};
         d.bias = bias ? (const float *)bias->data : NULL;
-        int64_t work = s.c * s.kh * s.kw * s.oh * s.ow * MS_DIRECT_BLOCK;
-        ms__parallel_for(s.n * blocks, 1 + WORK / (work + 1), MS_ISA_PICK(&ms__direct_)->forward, &d);
+        const MsDirectFns *fns = MS_ISA_PICK(&ms__direct_);
+        int64_t work = s.c * s.kh * s.kw * s.oh * s.ow * block;
+        ms__parallel_for(s.n * blocks, 1 + WORK / (work + 1), lanes ? fns->forward_lanes : fns->forward, &d);
     }
     ms_scope_end(mark, NULL, 0);
     ms__free(scratch, bytes);
@@ -205,14 +235,14 @@ static MsStatus run_weight_grad(MsCall *call)
     MsTensor *dw = ms__out(call, 0);
     if (!dw) return ms_error()->code;
     Shape s = shape_of(call->in[0]->shape, dw->shape, call->attr + 1);
-    int64_t h = s.h + s.low[0] + s.high[0], pitch = round_up(s.ow) + s.kw + MS_DIRECT_LANES,
-            ypitch = round_up(s.ow);
+    bool lanes = channel_lanes(&s);
+    int64_t h = s.h + s.low[0] + s.high[0], pitch = pitch_of(&s), ypitch = lanes ? s.ow : round_up(s.ow);
     size_t xn = (size_t)(s.n * s.c * h * pitch), yn = (size_t)(s.n * s.o * s.oh * ypitch);
     size_t bytes = (xn + yn) * sizeof(float);
     float *scratch = ms__alloc(bytes);
     if (!scratch) return ms_error()->code;
     bool finite = pad(call->in[0], scratch, h, pitch, s.low[0], s.low[1]);
-    finite &= pad(call->in[1], scratch + xn, s.oh, ypitch, 0, 0);
+    finite &= lanes ? spread(call->in[1], scratch + xn) : pad(call->in[1], scratch + xn, s.oh, ypitch, 0, 0);
     if (finite) {
         MsDirect d = {.n = s.n,
                       .c = s.c,
@@ -227,9 +257,13 @@ static MsStatus run_weight_grad(MsCall *call)
                       .x = scratch,
                       .dy = scratch + xn,
                       .dw = (float *)dw->data};
+        const MsDirectFns *fns = MS_ISA_PICK(&ms__direct_);
         int64_t work = 4 * s.n * s.oh * s.ow * s.kw;
-        ms__parallel_for((s.o + 3) / 4 * s.c * s.kh, 1 + WORK / (work + 1), MS_ISA_PICK(&ms__direct_)->weight,
-                         &d);
+        if (lanes)
+            ms__parallel_for(s.o / MS_DIRECT_LANES * s.kh * ((s.c + 2) / 3), 1 + WORK / (12 * work + 1),
+                             fns->weight_lanes, &d);
+        else
+            ms__parallel_for((s.o + 3) / 4 * s.c * s.kh, 1 + WORK / (work + 1), fns->weight, &d);
     }
     ms__free(scratch, bytes);
     return finite ? MS_OK : ms_kernel_conv_weight_grad_loop.run(call);

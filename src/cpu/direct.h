@@ -31,6 +31,10 @@ typedef struct MsDirectFns {
     void (*pad)(void *ctx, int64_t begin, int64_t end);     /* over planes */
     void (*forward)(void *ctx, int64_t begin, int64_t end); /* over n * blocks of channels */
     void (*weight)(void *ctx, int64_t begin, int64_t end);  /* over (o / 4) * c * kh */
+    /* The same with vectors over MS_DIRECT_LANES output channels: w in such blocks, dy as [n][oh][ow][o]. */
+    void (*spread)(void *ctx, int64_t begin, int64_t end);        /* MsPad to that layout, over images */
+    void (*forward_lanes)(void *ctx, int64_t begin, int64_t end); /* over n * (o / LANES) */
+    void (*weight_lanes)(void *ctx, int64_t begin, int64_t end);  /* over (o / LANES) * kh * (c / 3) */
 } MsDirectFns;
 
 extern const MsDirectFns ms__direct_base, ms__direct_avx2, ms__direct_avx512;

@@ -1,8 +1,8 @@
 /* direct.c - direct convolution, compiled per instruction set. The vector runs along the width, so few
  * channels waste nothing: forward keeps the sums of up to 8 output channels by 16 columns in registers and
  * walks input channels and kernel; the weight gradient keeps 4 channels by up to 7 kernel columns and walks
- * images and rows. The input gradient is forward over flipped weights. Every sum is made by one thread in one
- * order. */
+ * images and rows. Where rows are short and there are 16 output channels, the vector runs over these. The input
+ * gradient is forward over flipped weights. Every sum is made by one thread in one order. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/direct.h"
 
@@ -164,4 +164,116 @@ static void weight(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-const MsDirectFns PASTE(ms__direct_, MS_ISA) = {pad, forward, weight};
+/* ---- vectors over output channels ---- */
+
+static void spread(void *ctx, int64_t begin, int64_t end)
+{
+    MsPad *p = ctx;
+    uint32_t odd = 0;
+    int64_t c_n = p->planes_per_image, pixels = p->rows * p->columns;
+    for (int64_t n = begin; n < end; n++)
+        for (int64_t c = 0; c < c_n; c++) {
+            const float *from = p->x + n * p->strides[0] + c * p->strides[1];
+            float *to = p->to + n * pixels * c_n + c;
+            for (int64_t i = 0; i < p->rows; i++)
+                for (int64_t j = 0; j < p->columns; j++, to += c_n) {
+                    uint32_t bits;
+                    *to = from[i * p->strides[2] + j * p->strides[3]];
+                    memcpy(&bits, to, sizeof bits);
+                    odd |= (bits & 0x7f800000u) == 0x7f800000u;
+                }
+        }
+    if (odd) atomic_store(&p->odd, true);
+}
+
+/* `columns` pixels of one row from ow on. */
+static inline __attribute__((always_inline)) void pixels(const MsDirect *d, int n_columns, int64_t n,
+                                                         int64_t o0, int64_t oh, int64_t ow)
+{
+    V acc[14], bias = {0};
+    if (d->bias) bias = *(const V *)(d->bias + o0);
+    for (int j = 0; j < n_columns; j++) acc[j] = bias;
+    const float *w = d->w + o0 * d->c * d->kh * d->kw;
+    for (int64_t c = 0; c < d->c; c++)
+        for (int64_t kh = 0; kh < d->kh; kh++) {
+            const float *row = d->x + ((n * d->c + c) * d->h + oh + kh) * d->pitch + ow;
+            for (int64_t kw = 0; kw < d->kw; kw++, w += LANES) {
+                V v = *(const V *)w;
+#pragma GCC unroll 14
+                for (int j = 0; j < n_columns; j++) acc[j] += row[kw + j] * v;
+            }
+        }
+    float *y = d->y + ((n * d->o + o0) * d->oh + oh) * d->ypitch + ow;
+    for (int o = 0; o < LANES; o++)
+        for (int j = 0; j < n_columns; j++) y[o * d->oh * d->ypitch + j] = acc[j][o];
+}
+
+/* Blocks of 7, 10 or 14 columns, whichever leaves least; the last one overlaps. */
+static void forward_lanes(void *ctx, int64_t begin, int64_t end)
+{
+    const MsDirect *d = ctx;
+    int64_t blocks = d->o / LANES, m = d->ow < 10 ? 7 : d->ow == 10 || (d->ow > 14 && d->ow <= 20) ? 10 : 14;
+    if (d->ow > 10 && d->ow < 14) m = 10;
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t oh = 0; oh < d->oh; oh++)
+            for (int64_t at = 0; at < d->ow; at += m) {
+                int64_t ow = at + m <= d->ow ? at : d->ow - m;
+                if (m == 7)
+                    pixels(d, 7, r / blocks, r % blocks * LANES, oh, ow);
+                else if (m == 10)
+                    pixels(d, 10, r / blocks, r % blocks * LANES, oh, ow);
+                else
+                    pixels(d, 14, r / blocks, r % blocks * LANES, oh, ow);
+            }
+}
+
+static inline __attribute__((always_inline)) void weight_pixels(const MsDirect *d, int n_c, int n_kw,
+                                                                int64_t o0, int64_t c0, int64_t kh)
+{
+    V acc[3][7];
+    for (int c = 0; c < n_c; c++)
+        for (int k = 0; k < n_kw; k++) acc[c][k] = (V){0};
+    for (int64_t n = 0; n < d->n; n++)
+        for (int64_t oh = 0; oh < d->oh; oh++) {
+            const float *x = d->x + ((n * d->c + c0) * d->h + oh + kh) * d->pitch;
+            const float *dy = d->dy + (n * d->oh + oh) * d->ow * d->o + o0;
+            for (int64_t ow = 0; ow < d->ow; ow++, dy += d->o, x++) {
+                V g = *(const V *)dy;
+#pragma GCC unroll 3
+                for (int c = 0; c < n_c; c++)
+#pragma GCC unroll 7
+                    for (int k = 0; k < n_kw; k++) acc[c][k] += x[c * d->h * d->pitch + k] * g;
+            }
+        }
+    for (int c = 0; c < n_c; c++)
+        for (int k = 0; k < n_kw; k++)
+            for (int o = 0; o < LANES; o++)
+                d->dw[(((o0 + o) * d->c + c0 + c) * d->kh + kh) * d->kw + k] = acc[c][k][o];
+}
+
+#define LANES_KW(n_c)                                                                                        \
+    switch (d->kw) {                                                                                         \
+    case 1: weight_pixels(d, n_c, 1, o0, c0, kh); break;                                                     \
+    case 2: weight_pixels(d, n_c, 2, o0, c0, kh); break;                                                     \
+    case 3: weight_pixels(d, n_c, 3, o0, c0, kh); break;                                                     \
+    case 4: weight_pixels(d, n_c, 4, o0, c0, kh); break;                                                     \
+    case 5: weight_pixels(d, n_c, 5, o0, c0, kh); break;                                                     \
+    case 6: weight_pixels(d, n_c, 6, o0, c0, kh); break;                                                     \
+    default: weight_pixels(d, n_c, 7, o0, c0, kh);                                                           \
+    }
+
+static void weight_lanes(void *ctx, int64_t begin, int64_t end)
+{
+    const MsDirect *d = ctx;
+    int64_t blocks = (d->c + 2) / 3;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t c0 = r % blocks * 3, kh = r / blocks % d->kh, o0 = r / blocks / d->kh * LANES;
+        switch (d->c - c0) {
+        case 1: LANES_KW(1) break;
+        case 2: LANES_KW(2) break;
+        default: LANES_KW(3)
+        }
+    }
+}
+
+const MsDirectFns PASTE(ms__direct_, MS_ISA) = {pad, forward, weight, spread, forward_lanes, weight_lanes};
