@@ -6,7 +6,7 @@
 #include "op/op.h"
 
 #define MS_MAX_TILE_OPERANDS 32 /* inputs and outputs of a program */
-#define MS_MAX_STEPS 64
+#define MS_MAX_STEPS 192
 
 /* One operation on registers. Registers 0..n_in-1 of a program are its inputs, register n_in+k the result of
  * step k. A register of half precision holds float32 values that half precision can represent. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_STEPS 48
+#define MAX_STEPS 160
 #define MAX_OPERANDS 32 /* inputs and outputs of a group */
 #define MAX_SEARCH 4096 /* nodes looked at to see whether a group stays acyclic */
 

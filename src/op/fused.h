@@ -4,7 +4,7 @@
 #include "op/op.h"
 
 #define MS_FUSED_OPERANDS 32 /* inputs and outputs of a program */
-#define MS_FUSED_STEPS 64
+#define MS_FUSED_STEPS 192
 
 typedef struct MsFusedStep {
     const MsOp *op;
