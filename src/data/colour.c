@@ -176,16 +176,16 @@ static MsStatus equalize(MsTransformCall *c)
     uint8_t table[4][256];
     MS_TRY(histogram(c, &channels, count));
     for (int64_t k = 0; k < channels; k++) {
-        int64_t n = 0, last = 0, used = 0;
+        int64_t n = 0, first = -1, sum = 0;
         for (int v = 0; v < 256; v++) {
+            if (first < 0 && count[k][v]) first = v;
             n += count[k][v];
-            if (count[k][v]) last = count[k][v], used++;
         }
-        int64_t step = used > 1 ? (n - last) / 255 : 0, sum = step / 2;
+        int64_t rest = first < 0 ? 0 : n - count[k][first]; /* the darkest value becomes 0 */
+        float scale = rest ? 255.0f / (float)rest : 0;
         for (int v = 0; v < 256; v++) {
-            int64_t y = step ? sum / step : v;
-            table[k][v] = (uint8_t)(y > 255 ? 255 : y);
-            sum += count[k][v];
+            if (v > first) sum += count[k][v];
+            table[k][v] = rest ? clip(rintf((float)sum * scale)) : (uint8_t)v;
         }
     }
     by_tables(c, channels, table);

@@ -46,10 +46,14 @@ static double lanczos(double x)
     return fabs(x) < 3 ? sinc(x) * sinc(x / 3) : 0;
 }
 
+/* Area where the image grows in one direction or both: a step of one pixel's width between neighbours. */
+#define AREA_GROW 100
+
 static int width_of(int inter, double scale)
 {
     switch (inter) {
     case MS_INTER_NEAREST: return 1;
+    case AREA_GROW:
     case MS_INTER_LINEAR: return 2;
     case MS_INTER_CUBIC: return 4;
     case MS_INTER_AREA: return scale > 1 ? (int)ceil(scale) + 2 : 2;
@@ -87,22 +91,23 @@ static int fill_taps(int inter, int64_t i, int64_t in, int64_t out, int32_t *ind
         }
         break;
     }
-    case MS_INTER_AREA:
-        if (scale <= 1) { /* growing: a step of one pixel's width between neighbours */
-            int64_t first = (int64_t)floor((double)i * scale);
-            double t = (double)(i + 1) - (double)(first + 1) / scale;
-            t = t <= 0 ? 0 : t - floor(t);
-            index[0] = (int32_t)first, index[1] = (int32_t)first + 1;
-            weight[0] = (float)(1 - t), weight[1] = (float)t;
-            n = 2;
-        } else {
-            double from = (double)i * scale, to = from + scale;
-            for (int64_t k = (int64_t)floor(from); (double)k < to - 1e-6 && k < in; k++) {
-                double a = fmax(from, (double)k), b = fmin(to, (double)k + 1);
-                index[n] = (int32_t)k, weight[n++] = (float)((b - a) / scale);
-            }
+    case AREA_GROW: {
+        int64_t first = (int64_t)floor((double)i * scale);
+        double t = (double)(i + 1) - (double)(first + 1) / scale;
+        t = t <= 0 ? 0 : t - floor(t);
+        index[0] = (int32_t)first, index[1] = (int32_t)first + 1;
+        weight[0] = (float)(1 - t), weight[1] = (float)t;
+        n = 2;
+        break;
+    }
+    case MS_INTER_AREA: {
+        double from = (double)i * scale, to = from + scale;
+        for (int64_t k = (int64_t)floor(from); (double)k < to - 1e-6 && k < in; k++) {
+            double a = fmax(from, (double)k), b = fmin(to, (double)k + 1);
+            index[n] = (int32_t)k, weight[n++] = (float)((b - a) / scale);
         }
         break;
+    }
     default: {
         double wide = scale > 1 ? scale : 1, reach = (inter == MS_INTER_ANTIALIAS ? 3 : 2) * wide, sum = 0;
         int64_t first = (int64_t)(centre - reach + 0.5), last = (int64_t)(centre + reach + 0.5);
@@ -284,6 +289,7 @@ MsTensor *ms__image_resize(MsTensor *x, const MsWindow *at, const MsWindow *part
     if (part->h < 1 || part->w < 1) return MS_FAIL_NULL(MS_ERROR_RUNTIME, "Resize: the image is empty.");
     Frame f = {.c = x->ndim == 3 ? x->shape[2] : 1, .h = keep->h, .w = keep->w};
     f.line = x->shape[1] * f.c;
+    if (inter == MS_INTER_AREA && (part->h < h || part->w < w)) inter = AREA_GROW;
     Taps v = {0}, u = {0};
     MsTensor *y = NULL, *wide = NULL;
     MsStatus st = taps_new(&v, inter, part->h, h, keep->top, keep->h, at->top - part->top);

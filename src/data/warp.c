@@ -101,8 +101,8 @@ static MsStatus run_rotation(MsTransformCall *c)
         if (arg[3] != 0) {
             double w = fabs(cs) * (double)t.w + fabs(sn) * (double)t.h,
                    h = fabs(sn) * (double)t.w + fabs(cs) * (double)t.h;
-            ox += (floor(w + 1e-9) - (double)t.w) / 2, oy += (floor(h + 1e-9) - (double)t.h) / 2;
-            t.w = (int64_t)floor(w + 1e-9), t.h = (int64_t)floor(h + 1e-9);
+            ox += (w - (double)t.w) / 2, oy += (h - (double)t.h) / 2;
+            t.w = (int64_t)rint(w), t.h = (int64_t)rint(h);
         }
         double m[9] = {cs, -sn, cx - cs * ox + sn * oy, sn, cs, cy - sn * ox - cs * oy, 0, 0, 1};
         memcpy(t.m, m, sizeof m);
@@ -148,7 +148,7 @@ static MsStatus run_random_affine(MsTransformCall *c)
     const double *p = c->op->arg;
     MsTensor *x = c->in[0];
     double h = x->ndim > 1 ? (double)x->shape[0] : 0, w = x->ndim > 1 ? (double)x->shape[1] : 0;
-    double degrees = between(c, p), tx = rint(between(c, p + 2) * w), ty = rint(between(c, p + 4) * h);
+    double degrees = between(c, p), tx = between(c, p + 2) * w, ty = between(c, p + 4) * h;
     double scale = between(c, p + 6), sx = between(c, p + 8), sy = between(c, p + 10);
     c->out[0] = affine(c, x, degrees, tx, ty, scale, sx, sy, (int)p[12], p + 13);
     return c->out[0] ? MS_OK : ms_error()->code;

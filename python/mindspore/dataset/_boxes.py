@@ -58,7 +58,7 @@ class ConvertColor(PyTensorOperation):
             r, g, b = np.moveaxis(image[..., :3].astype(np.int64), -1, 0)
             if self.convert_mode in (ConvertMode.COLOR_BGR2GRAY, ConvertMode.COLOR_BGRA2GRAY):
                 r, b = b, r
-            return ((4899 * r + 9617 * g + 1868 * b + 8192) >> 14).astype(image.dtype)
+            return ((9798 * r + 19235 * g + 3735 * b + 16384) >> 15).astype(image.dtype)
         count, swap = self._forms[self.convert_mode]
         if channels not in (1, 3, 4) or (channels != 1 and self.convert_mode in (8, 9)):
             raise RuntimeError(f'ConvertColor: {self.convert_mode.name} does not take an image of {channels} channels.')
@@ -78,11 +78,13 @@ class _Hsv(PyTensorOperation):
         self.is_hwc = _check.kind('is_hwc', is_hwc, bool)
 
     def __call__(self, image):
-        image = _image(type(self).__name__, image, (3, 4)).astype(np.float64)
+        image = _image(type(self).__name__, image, (3, 4))
+        dtype = image.dtype if image.dtype.kind == 'f' else np.float64
+        image = image.astype(np.float64)
         axis = -1 if self.is_hwc else -3
         if image.shape[axis] != 3:
             raise TypeError(f'{type(self).__name__}: the image must have 3 channels, but got {image.shape[axis]}.')
-        return np.stack(self._convert(*np.moveaxis(image, axis, 0)), axis)
+        return np.stack(self._convert(*np.moveaxis(image, axis, 0)), axis).astype(dtype)
 
 
 class RgbToHsv(_Hsv):

@@ -161,13 +161,13 @@ class FiveCrop(PyTensorOperation):
         self.size, self._hw = size, _size(size)
 
     def __call__(self, img):
-        from .vision import CenterCrop, Crop
+        from .vision import Crop
         (h, w), size = self._hw, get_image_size(img)
         if h > size[0] or w > size[1]:
             raise ValueError(f'Crop size {[h, w]} is bigger than input size {size}.')
         low, right = size[0] - h, size[1] - w
         corners = tuple(Crop(at, self._hw)(img) for at in ((0, 0), (0, right), (low, 0), (low, right)))
-        return corners + (CenterCrop(self._hw)(img),)
+        return corners + (Crop((round(low / 2), round(right / 2)), self._hw)(img),)
 
 
 class TenCrop(PyTensorOperation):
@@ -377,7 +377,11 @@ class Invert(TensorOperation):
 
 
 class Equalize(TensorOperation):
-    pass
+    """Spreads the values of each channel evenly over 0..255; an image of PIL as PIL does."""
+
+    def _pil(self, image):
+        from PIL import ImageOps
+        return ImageOps.equalize(image)
 
 
 def _cutoff(cutoff, ignore):
