@@ -191,7 +191,8 @@ static MsStatus apply(const MsTensor *x, const double *const *v, double eps, MsT
     w.p.stream &= w.p.y != w.p.x && w.p.y != w.p.skip;
     w.p.top = top;
     set_affine(&w, v[2], v[3], v[0], v[1], eps);
-    each(&w, (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL]);
+    ms__parallel_for(w.p.rows, 1 + 16384 / w.p.c, (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL],
+                     &w.p);
     end(&w);
     return ms__dense_done(y, dest);
 }

@@ -25,7 +25,7 @@ typedef struct MsBatchNorm {
 
 typedef void (*MsBatchNormFn)(void *ctx, int64_t begin, int64_t end);
 
-/* Ranges of blocks. First index: 0 float32, 1 bfloat16. */
+/* Ranges of blocks, for apply of rows. First index: 0 float32, 1 bfloat16. */
 typedef struct MsBatchNormFns {
     MsBatchNormFn stats[2];
     MsBatchNormFn apply[2][2][2]; /* [relu][skip] */

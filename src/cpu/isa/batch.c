@@ -174,7 +174,7 @@ INLINE void apply(const MsBatchNorm *p, int64_t begin, int64_t end, bool half, b
 {
     _Alignas(64) float buffer[CHUNK];
     int64_t size = half ? 2 : 4;
-    for (int64_t r = begin * MS_BATCH_ROWS; r < rows_of(p, end - 1).end; r++)
+    for (int64_t r = begin; r < end; r++)
         for (int64_t c0 = 0; c0 < p->c; c0 += CHUNK) {
             int64_t m = p->c - c0 < CHUNK ? p->c - c0 : CHUNK, at = r * p->c + c0;
             const void *x = row_at(p->x, at, half), *z = skip ? row_at(p->skip, at, half) : NULL;
