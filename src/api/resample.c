@@ -46,11 +46,36 @@ static MsTensor *pad_axis(MsTensor *x, int d, int64_t low, int64_t high, const c
     return ms_gather(x, index, d);
 }
 
+/* As scripts of the first version write it: ((low, high), ...), one pair for every axis from the first on. */
+static MsStatus pad_pairs(MsApiCall *c, const MsArg *paddings)
+{
+    MsTensor *x = T(0);
+    int ndim = ms_tensor_ndim(x);
+    int64_t low[MS_MAX_DIM], high[MS_MAX_DIM];
+    bool ok = paddings->kind == MS_ARG_LIST && paddings->n == ndim;
+    for (int d = 0; d < ndim && ok; d++) {
+        const MsArg *pair = &paddings->list[d];
+        ok = pair->kind == MS_ARG_LIST && pair->n == 2 && pair->list[0].kind == MS_ARG_INT &&
+             pair->list[1].kind == MS_ARG_INT;
+        if (!ok) break;
+        low[d] = pair->list[0].i;
+        high[d] = pair->list[1].i;
+    }
+    if (!ok)
+        return MS_FAIL(MS_ERROR_TYPE,
+                       "For 'pad', the 'padding' must hold integers, or 'paddings' a pair of them for each "
+                       "of the %d axes.",
+                       ndim);
+    return R(ms_pad(x, (MsInts){ndim, low}, (MsInts){ndim, high}, 0));
+}
+
 static MsStatus pad(MsApiCall *c, const MsArg *padding, const char *mode, const MsArg *value)
 {
     MsTensor *x = T(0);
     int ndim = ms_tensor_ndim(x), n = -1;
     int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0}, size[2 * MS_MAX_DIM];
+    if (padding->kind == MS_ARG_LIST && padding->n && padding->list[0].kind == MS_ARG_LIST)
+        return pad_pairs(c, padding);
     if (padding->kind == MS_ARG_TENSOR && ms_tensor_ndim(padding->t) == 1 &&
         ms_tensor_numel(padding->t) <= 2 * ndim && ms_dtype_is_int(ms_tensor_dtype(padding->t))) {
         n = (int)ms_tensor_numel(padding->t);
@@ -96,6 +121,10 @@ MS_API(ops_pad, "ops.pad",
        "(input_x: Tensor, padding: any, mode: str = 'constant', value: number = None) -> Tensor")
 {
     return pad(c, ARG(1), ARG(2)->s, ARG(3));
+}
+MS_API(ops_pad_pairs, "ops.pad", "(input_x: Tensor, paddings: any) -> Tensor")
+{
+    return pad_pairs(c, ARG(1));
 }
 MS_API(mint_pad, "mint.nn.functional.pad",
        "(input: Tensor, pad: any, mode: str = 'constant', value: number = None) -> Tensor")

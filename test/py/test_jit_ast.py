@@ -563,6 +563,14 @@ def test_called_functions_are_rewritten():
     assert seen(c).__func__ is runtime.convert(Callable.__call__) and seen(c)(1) is c
 
 
+def flat(tree):
+    return [leaf for part in tree for leaf in flat(part)] if isinstance(tree, tuple) else [tree]
+
+
+def test_recursion_by_a_global_name():
+    same(flat, ((1, (2, (3,))),), 4)
+
+
 def test_recursion():
     def fib(n):
         if n < 2:

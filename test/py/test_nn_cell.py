@@ -45,3 +45,15 @@ def test_set_dtype_and_buffers():
     np.testing.assert_allclose(net.weight.asnumpy(), values, rtol=1e-3)
     net.extra = _Buffer(Tensor([1.0, 2.0]))
     assert [n for n, _ in net.named_buffers()] == ["extra"] and net.extra.tolist() == [1, 2]
+
+
+def test_names_of_children_appended_before_the_list_is_named():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.stages = nn.CellList()
+            for _ in range(3):
+                self.stages.append(nn.SequentialCell([nn.Dense(1, 1, has_bias=False)]))
+
+    names = [p.name for p in Net().get_parameters()]
+    assert names == ["0.0.weight", "0.1.0.weight", "0.2.0.weight"]  # those of the original's checkpoints

@@ -510,9 +510,9 @@ def rewrite(node, owner, freevars, filename):
         node = _Mangler(owner).visit(node)
     f = _Function(node, owner)
     if isinstance(node, ast.Lambda):
-        name = "ms__lambda"
+        name = "<lambda>"
         body = [_at(ast.Return(f.expr(node.body)), node.body)]
-        new = ast.FunctionDef(name=name, args=node.args, body=body, decorator_list=[], returns=None,
+        new = ast.FunctionDef(name="ms__function", args=node.args, body=body, decorator_list=[], returns=None,
                               type_comment=None, type_params=[])
     else:
         name = node.name
@@ -530,7 +530,7 @@ def rewrite(node, owner, freevars, filename):
         if node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant) \
                 and isinstance(node.body[0].value.value, str):
             doc, body = [body[0]], body[1:]
-        new = ast.FunctionDef(name=name, args=node.args, body=doc + head + body or [ast.Pass()], decorator_list=[],
+        new = ast.FunctionDef(name="ms__function", args=node.args, body=doc + head + body or [ast.Pass()], decorator_list=[],
                               returns=None, type_comment=None, type_params=[])
     _strip(new.args)
     _at(new, node)
@@ -538,11 +538,11 @@ def rewrite(node, owner, freevars, filename):
         name="ms__factory", decorator_list=[], returns=None, type_comment=None, type_params=[],
         args=ast.arguments(posonlyargs=[], args=[ast.arg(v, None) for v in (RT, *freevars)], vararg=None,
                            kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]),
-        body=[new, ast.Return(ast.Name(name, ast.Load()))])
+        body=[new, ast.Return(ast.Name(new.name, ast.Load()))])
     module = ast.Module([_at(outer, node)], [])
     code = compile(ast.fix_missing_locations(module), filename, "exec")
-    code = _inner(_inner(code, "ms__factory"), name)
-    return code.replace(co_name="<lambda>") if name == "ms__lambda" else code
+    # Inside, the function's own name is what it was: a global, or one of the free variables.
+    return _inner(_inner(code, "ms__factory"), new.name).replace(co_name=name)
 
 
 def _strip(args):

@@ -1,4 +1,5 @@
 """Cells that hold Cells: SequentialCell, CellList, CellDict."""
+import os
 from collections import OrderedDict
 from collections.abc import Iterable
 
@@ -60,11 +61,25 @@ class _Numbered(Cell):
                 cell.update_parameters_name(f"{prefix}{k}.")
 
     def _prefix_of_children(self):
-        """What the names of the parameters below begin with ("seq." once this Cell was assigned to an attribute)."""
-        for path, param in self.parameters_and_names():
-            if param.name.endswith(path):
-                return param.name[:len(param.name) - len(path)]
-        return ""
+        """What the names of the parameters below begin with ("seq." once this Cell was assigned to an attribute).
+
+        Checkpoints depend on the names, so a guess of the original's counts as the rule: what the first parameters of the first
+        two children have in common; of a lone child the part before the last component that equals its number."""
+        first = []
+        for key, cell in self._cells.items():
+            name = next((p.name for p in cell.get_parameters()), None)
+            if name is not None:
+                first.append((key, name.split(".")))
+            if len(first) == 2:
+                break
+        if not first:
+            return ""
+        (key, parts), *other = first
+        if other:
+            n = len(os.path.commonprefix([parts, other[0][1]]))
+        else:
+            n = max((k for k, part in enumerate(parts) if part == key), default=0)
+        return "".join(part + "." for part in parts[:n])
 
     def __len__(self):
         return len(self._cells)
