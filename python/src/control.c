@@ -129,8 +129,32 @@ static PyObject *write_(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* Dtypes and shapes of a tuple of plain Tensors as bytes, or None when there is anything else in it: the
- * common key of a call, without an object per size. */
+/* Do two of n tensors share memory? */
+static bool share(PyObject *const *t, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 1; i < n; i++)
+        for (Py_ssize_t k = 0; k < i; k++)
+            if (t[i] == t[k] ||
+                (PY_HANDLE(t[i])->storage && PY_HANDLE(t[i])->storage == PY_HANDLE(t[k])->storage))
+                return true;
+    return false;
+}
+
+static PyObject *share_memory(PyObject *self, PyObject *tensors)
+{
+    (void)self;
+    PyObject *fast = PySequence_Fast(tensors, "expected a sequence of tensors");
+    if (!fast) return NULL;
+    bool all = true;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(fast); i++)
+        all = all && PY_IS_TENSOR(PySequence_Fast_GET_ITEM(fast, i));
+    PyObject *r = PyBool_FromLong(all && share(PySequence_Fast_ITEMS(fast), PySequence_Fast_GET_SIZE(fast)));
+    Py_DECREF(fast);
+    return r;
+}
+
+/* Dtypes and shapes of a tuple of plain Tensors as bytes, or None when there is anything else in it or two share
+ * memory: the common key of a call, without an object per size. */
 static PyObject *avals_key(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -146,6 +170,7 @@ static PyObject *avals_key(PyObject *self, PyObject *args)
         for (int d = 0; d < t->ndim; d++, p += sizeof t->shape[d])
             memcpy(p, &t->shape[d], sizeof t->shape[d]);
     }
+    if (n > 1 && share(&PyTuple_GET_ITEM(args, 0), n)) Py_RETURN_NONE;
     return PyBytes_FromStringAndSize(buf, p - buf);
 }
 
@@ -215,6 +240,7 @@ static PyMethodDef functions[] = {
     {"set_read_hook", set_read_hook, METH_O,
      "A function that is told the tensors whose content is looked at while staging."},
     {"avals_key", avals_key, METH_O, "Dtypes and shapes of a tuple of Tensors as bytes, or None."},
+    {"share_memory", share_memory, METH_O, "Whether two tensors of a sequence share memory."},
     {"handle_of", handle_of, METH_O, "A number that changes when a Tensor is made to stand for other data."},
     {"cond", cond, METH_VARARGS,
      "cond(pred, yes, no, yes_outputs, no_outputs) -> outputs of the taken Graph."},

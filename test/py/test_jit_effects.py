@@ -107,3 +107,18 @@ def test_hooks_of_arguments():
         assert step(hooked).asnumpy().tolist() == [7] and step(plain).asnumpy().tolist() == [6]
     handle.remove()
     assert step(hooked).asnumpy().tolist() == [6]
+
+
+def test_arguments_that_share_memory():
+    def f(a, b, c):
+        c[0] = 9.0
+        return a * 1 + b.sum(), a is c, b is c
+    compiled = ms.jit(f)
+    for make in (lambda x: (x, x, x), lambda x: (x, x + 0, x + 0), lambda x: (x, x[1:], x + 0), lambda x: (x, x[:1], x[1:]),
+                 lambda x: (x, x + 1, x[1:])) * 2:
+        for n in (3, 4, 5):
+            x, y = T(*range(n)), T(*range(n))
+            assert str(f(*make(x))) == str(compiled(*make(y))) and str(x) == str(y)
+    same = ms.jit(lambda a, items: (a in items, items[0] is a, items[1] * a))
+    x = T(1, 2)
+    assert same(x, [x, x + 1])[:2] == (True, True)

@@ -217,6 +217,12 @@ class _Place(tree.Leaf):
     __slots__ = ()
 
 
+def _twins(tensors):
+    """For each tensor the first that is the same object: one that is given twice is one inside as well."""
+    first = {}
+    return tuple([first.setdefault(id(x), k) for k, x in enumerate(tensors)])
+
+
 def _take_inputs(value, tensors, numbers):
     if isinstance(value, _c.Tensor):
         if not isinstance(value, _parameter_type()):
@@ -375,6 +381,8 @@ class Jit:
             key = key_of(args, tensors)
             if kwargs:
                 key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
+            if len(tensors) > 1 and _c.share_memory(tensors):
+                key = (key, _twins(tensors))
         if hooks._tables and not _eager.depth:
             key = self.with_hooks(key, tensors)
         forms = self.forms.get(key)
@@ -428,7 +436,8 @@ class Jit:
 
     def compile(self, key, args, kwargs, tensors, why):
         forms = self.forms.setdefault(key, [])
-        kind = key_of((args, kwargs), [], _rank)
+        twins = _twins(tensors) if len(tensors) > 1 and _c.share_memory(tensors) else None
+        kind = (key_of((args, kwargs), [], _rank), twins)
         kind = self.kinds.setdefault(self.with_hooks(kind, tensors) if hooks._tables else kind, Sizes())
         form = self.resize(key, kind, args, kwargs)
         if form is not None:
@@ -557,7 +566,7 @@ class Jit:
             numbers = session.tape.begin(xs, numbers)
         try:
             with _hooks():
-                new_args, new_kwargs = given = _fill_inputs(spec, xs, numbers)
+                new_args, new_kwargs = given = _fill_inputs(spec, [xs[k] for k in _twins(inputs)], numbers)
                 before = _copy(given)
                 try:
                     _c.set_recorder(session.tape)
@@ -579,6 +588,8 @@ class Jit:
                     form.writes.append((k, len(outs)))
                     outs.append(x)
             form.result = _shift(form.result, base, len(outs))
+            if form.writes and len(set(_twins(inputs))) > 1 and _c.share_memory([inputs[k] for k in set(_twins(inputs))]):
+                raise Unstageable("arguments share memory and one of them is written")
             form.single = type(form.result) is tree.Leaf and form.result.index == 0 and base == 1
             if session.tape is not None:
                 session.recipe = Recipe(session.tape, form, outs)
