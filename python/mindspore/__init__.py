@@ -36,7 +36,7 @@ _LAZY = {
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ('ops', 'mint', 'nn', 'dataset', 'common', 'train', 'amp', 'context', 'numpy', 'communication', 'parallel',
-            'runtime', 'hal', 'device_context', 'boost', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler')
+            'runtime', 'hal', 'device_context', 'boost', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler', 'utils', '_checkparam')
 
 
 def is_tensor(obj):

@@ -122,6 +122,7 @@ MsGraph *py_graph(PyObject *o);
 extern const PyType_Slot py_operator_slots[]; /* number.c */
 extern PyMethodDef py_create_methods[];       /* from_numpy and friends, create.c */
 PyObject *py_from_numpy(PyObject *self, PyObject *array);
+PyObject *py_from_dlpack(PyObject *self, PyObject *x); /* dlpack.c */
 PyObject *py_asnumpy(PyObject *self, PyObject *unused);
 PyObject *py_item(MsTensor *t); /* of a tensor with one element */
 PyObject *py_tolist(PyObject *self, PyObject *unused);

@@ -730,6 +730,9 @@ IN_PYTHON(set_)
 IN_PYTHON(set_const_arg)
 IN_PYTHON(set_dtype)
 IN_PYTHON(to_)
+IN_PYTHON(to_dlpack)
+IN_PYTHON(__dlpack__)
+IN_PYTHON(__dlpack_device__)
 IN_PYTHON(to_coo)
 IN_PYTHON(to_csr)
 IN_PYTHON(storage)
@@ -745,6 +748,10 @@ static PyMethodDef methods[] = {
     PYTHON_METHOD(set_, "Makes the tensor a view of another one's data."),
     PYTHON_METHOD(set_const_arg, "The tensor itself: whether an argument is constant is decided by its use."),
     PYTHON_METHOD(set_dtype, "Changes the dtype of the tensor."),
+    PYTHON_METHOD(to_dlpack, "A DLPack capsule that shares the tensor's memory."),
+    PYTHON_METHOD(__dlpack__, NULL),
+    PYTHON_METHOD(__dlpack_device__, NULL),
+    {"from_dlpack", py_from_dlpack, METH_O | METH_STATIC, "A tensor over the memory of a DLPack capsule."},
     PYTHON_METHOD(to_coo, "The nonzero elements of a matrix as a COOTensor."),
     PYTHON_METHOD(to_csr, "The nonzero elements of a matrix as a CSRTensor."),
     PYTHON_METHOD(stride, "Elements from one to the next along an axis, or of all axes as a list."),

@@ -153,7 +153,7 @@ static MsStatus normalise(const MsArg *index, int ndim, MsArg *item, int *n_item
         }
         if (list[k].kind == MS_ARG_FLOAT || list[k].kind == MS_ARG_STR || list[k].kind == MS_ARG_DTYPE ||
             list[k].kind == MS_ARG_OBJECT)
-            return MS_FAIL(MS_ERROR_TYPE,
+            return MS_FAIL(MS_ERROR_INDEX,
                            "An index must be int, slice, None, Ellipsis, bool or a tensor, list or array of "
                            "integers or bool.");
         if (list[k].kind == MS_ARG_ELLIPSIS) {

@@ -172,3 +172,10 @@ def test_load_into_net(caplog):
     with pytest.raises(RuntimeError):  # nothing is written when anything does not fit
         ms.load_param_into_net(a, {"bias": ms.Parameter(before + 1), "weight": ms.Parameter(np.ones((1, 1), np.float32))})
     np.testing.assert_array_equal(a.bias.asnumpy(), before)
+
+
+def test_list_of_parameters(tmp_path):
+    p = [ms.Parameter(ms.Tensor([1., 2.], ms.bfloat16), name='a'), ms.Parameter(ms.Tensor([3.]), name='b')]
+    ms.save_checkpoint(p, str(tmp_path / 'x.ckpt'))
+    got = ms.load_checkpoint(str(tmp_path / 'x.ckpt'))
+    assert list(got) == ['a', 'b'] and got['a'].dtype is ms.bfloat16 and got['b'].tolist() == [3]

@@ -14,8 +14,23 @@ class _PyNativeExecutor:
 _pynative_executor = _PyNativeExecutor()
 
 
+class _CellGraphExecutor:
+    """Compiles Cells."""
+
+    def compile(self, obj, *args, phase='predict', do_convert=True, jit_config_dict=None, **kwargs):
+        """Compiles a Cell for such inputs; returns (name, whether it was compiled now)."""
+        obj.compile(*args, **kwargs)
+        return phase, True
+
+    def __call__(self, obj, *args, phase=''):
+        return obj.compile_and_run(*args)
+
+
+_cell_graph_executor = _CellGraphExecutor()
+
+
 def __getattr__(name):
     import mindspore
-    if name in ('jit', 'jit_class', 'ms_function', '_cell_graph_executor', 'ms_class'):
+    if name in ('jit', 'jit_class', 'ms_function', 'ms_class'):
         return getattr(mindspore, 'jit' if name == 'ms_function' else name)
     raise AttributeError(f"module 'mindspore.common.api' has no attribute {name!r}")

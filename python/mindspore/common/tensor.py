@@ -1,4 +1,5 @@
 """The Tensor under the path that existing code imports it from, and its methods that need no speed."""
+from mindspore import _c
 from mindspore._c import Tensor
 
 __all__ = ['Tensor', 'UntypedStorage']
@@ -108,3 +109,17 @@ def to_coo(self):
 def to_csr(self):
     from mindspore.common.sparse_tensor import dense_to_sparse_csr
     return dense_to_sparse_csr(self)
+
+
+def to_dlpack(self):
+    return _c.to_dlpack(self)
+
+
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    if dl_device not in (None, (1, 0)) or stream not in (None, -1):
+        raise BufferError(f"A tensor lies in host memory, but device {dl_device} with stream {stream} was asked for.")
+    return _c.to_dlpack(self.copy() if copy else self)
+
+
+def __dlpack_device__(self):
+    return 1, 0

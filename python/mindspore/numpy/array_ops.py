@@ -1,6 +1,7 @@
 """numpy's creation and rearrangement of arrays over the registry's rows."""
 import builtins as _b
 import math as _math
+import operator as _operator
 
 import numpy as _np
 
@@ -13,7 +14,7 @@ from mindspore.numpy._convert import (_mint, _ops, axes_of as _axes, dtype_of as
 def _shape(shape):
     if isinstance(shape, Tensor):
         shape = shape.asnumpy().tolist()
-    return (shape,) if isinstance(shape, int) else tuple(int(s) for s in shape)
+    return (shape,) if isinstance(shape, int) else tuple(_operator.index(s) for s in shape)
 
 
 # ---- creation ----

@@ -9,10 +9,11 @@ _HOME = {name: module for module, names in {
     'mindspore.autodiff': 'grad value_and_grad vjp jvp vmap jacfwd jacrev get_grad jet derivative',
     'mindspore.ops.composite': 'GradOperation HyperMap Map MultitypeFuncGraph partial depend',
     'mindspore.ops.primitive': 'Primitive PrimitiveWithInfer PrimitiveWithCheck prim_attr_register constexpr',
+    'mindspore.ops.vm_impl_registry': 'get_vm_impl_fn',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array '
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
 }.items() for name in names.split()}
-_MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache')
+_MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache', 'vm_impl_registry')
 
 
 def __getattr__(name):

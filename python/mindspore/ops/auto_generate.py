@@ -1,8 +1,11 @@
-"""Primitive classes, functions, and the functions of mindspore.mint under their names with `_ext`."""
+"""Primitive classes, functions, and the functions of mindspore.mint under their names with `_ext` and as classes `NameExt`."""
+import inspect as _inspect
+import re as _re
 import sys as _sys
 
 from mindspore import mint as _mint
 from mindspore import ops as _ops
+from mindspore.ops.primitive import make_class as _make_class
 
 
 def __getattr__(name):
@@ -15,7 +18,21 @@ def __getattr__(name):
     except AttributeError:
         if name.endswith('_ext'):
             return getattr(_mint if hasattr(_mint, name[:-4]) else _mint.nn.functional, name[:-4])
+        if name.endswith('Ext'):
+            return _class_of(name)
         raise
+
+
+def _class_of(name):
+    """The function of mindspore.mint as a Primitive class: SumExt of sum."""
+    words = _re.sub('(?<=[a-z])(?=[A-Z])', '_', name[:-3]).lower()
+    for home in (_mint, _mint.nn.functional):
+        for fn in (words, words.replace('_', '')):
+            if hasattr(home, fn):
+                run, none = getattr(home, fn), _inspect.Signature()
+                globals()[name] = _make_class(name, none, none, lambda self, *args, **kwargs: run(*args, **kwargs))
+                return globals()[name]
+    raise AttributeError(f"module 'mindspore.ops.auto_generate' has no attribute {name!r}")
 
 
 def __dir__():

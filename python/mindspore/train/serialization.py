@@ -61,9 +61,12 @@ def _entries(save_obj, choice_func, append_dict):
     elif isinstance(save_obj, (list, tuple)):
         items = []
         for entry in save_obj:
+            if isinstance(entry, Parameter):
+                items.append((entry.name, entry))
+                continue
             if not isinstance(entry, dict) or "name" not in entry or "data" not in entry:
-                raise TypeError("For 'save_checkpoint', every element of the list 'save_obj' must be a dict with 'name' and "
-                                f"'data', but got {entry}.")
+                raise TypeError("For 'save_checkpoint', every element of the list 'save_obj' must be a Parameter or a dict with "
+                                f"'name' and 'data', but got {entry}.")
             items.append((entry["name"], entry["data"]))
     else:
         raise TypeError("For 'save_checkpoint', the parameter 'save_obj' must be nn.Cell, list or dict, but got "

@@ -1,0 +1,6 @@
+"""Names that existing code takes from the original's extension."""
+from mindspore._c import Tensor
+from mindspore._c import Tensor as TensorPy
+from mindspore.common import dtype as typing
+
+__all__ = ['Tensor', 'TensorPy', 'typing']
