@@ -185,16 +185,21 @@ def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=
                             f'but got {type(shuffle)}.')
     if num_samples is not None:
         _check.integer('num_samples', num_samples, 0)
-    if (num_shards is None) != (shard_id is None):
-        raise ValueError('num_shards and shard_id need to be passed in together.')
+    if sampler is not None and shuffle is not None:
+        raise RuntimeError('sampler and shuffle cannot be specified at the same time.')
+    if sampler is not None and num_shards is not None:
+        raise RuntimeError('sampler and sharding cannot be specified at the same time.')
+    if num_shards is not None and shard_id is None:
+        raise RuntimeError('num_shards is specified and currently requires shard_id as well.')
+    if num_shards is None and shard_id is not None:
+        raise RuntimeError('shard_id is specified but num_shards is not.')
     if num_shards is not None:
         _check.integer('num_shards', num_shards, 1)
         _check.integer('shard_id', shard_id, 0)
         if shard_id >= num_shards:
             raise ValueError(f'shard_id should be less than num_shards, but got {shard_id} of {num_shards}.')
     if sampler is not None:
-        if shuffle is not None or num_shards is not None or (num_samples is not None and
-                                                             isinstance(sampler, BuiltinSampler)):
+        if num_samples is not None and isinstance(sampler, BuiltinSampler):
             raise ValueError(f'Conflicting arguments during sampler assignments. num_samples: {num_samples}, '
                              f'num_shards: {num_shards}, shard_id: {shard_id}, shuffle: {shuffle}.')
         if not hasattr(sampler, '__iter__') and not hasattr(sampler, '__getitem__'):
