@@ -729,3 +729,18 @@ def test_a_tensor_that_stands_for_other_data():
     assert f(t([3.0])).asnumpy() == 3
     w.assign_value(t([5.0]))
     assert f(t([3.0])).asnumpy() == 15
+
+
+def test_compiled_functions_die_with_what_they_hold():
+    import gc
+    import weakref
+
+    def once():
+        net = nn.Dense(3, 3)
+        f = ms.jit(lambda x: net(x))
+        for n in (1, 2, 3):
+            f(Tensor(np.ones((n, 3), np.float32)))
+        return weakref.ref(net)
+    dead = once()
+    gc.collect()
+    assert dead() is None

@@ -441,7 +441,7 @@ _STDLIB = tuple({sysconfig.get_path(p) + "/" for p in ("stdlib", "platstdlib")})
 _SITE = ("site-packages", "dist-packages")
 _LIBRARIES = {"mindspore", "numpy", "scipy"}
 _codes = {}                                # code object -> rewritten code, or the reason why there is none
-_rewritten = weakref.WeakKeyDictionary()   # function -> its rewritten form
+_rewritten = weakref.WeakSet()             # rewritten code
 
 
 def is_user(fn):
@@ -473,11 +473,13 @@ def _new_code(fn):
 def convert(fn):
     """The rewritten form of a user's function, with the same globals and the same closure cells; fn itself where it
     cannot be rewritten."""
-    new = _rewritten.get(fn)
-    if new is not None:
+    if "ms__original" in fn.__dict__ and fn.__code__ in _rewritten:
+        return fn
+    new = fn.__dict__.get("ms__rewritten")  # a decorator may have copied it from another function
+    if new is not None and new.__dict__["ms__original"] is fn:
         if new.__defaults__ is not fn.__defaults__:
             new.__defaults__ = fn.__defaults__
-        return new if new.__code__ is not fn.__code__ else fn
+        return new
     code = _new_code(fn) if is_user(fn) else ""
     if isinstance(code, str):
         session = state.session
@@ -494,13 +496,10 @@ def convert(fn):
     new.__qualname__ = fn.__qualname__
     new.__module__ = fn.__module__
     new.__dict__.update(fn.__dict__)
-    _rewritten[fn] = new
-    _rewritten[new] = new
-    _originals[new] = fn
+    _rewritten.add(code)
+    new.__dict__["ms__original"] = fn  # in the functions themselves, so that they die together
+    fn.__dict__["ms__rewritten"] = new
     return new
-
-
-_originals = weakref.WeakKeyDictionary()   # rewritten function -> the user's
 
 
 def call(f):
@@ -509,7 +508,7 @@ def call(f):
     if kind is types.FunctionType:
         new = convert(f)
         if new is not f and state.session is not None:
-            state.session.saw(_originals[new])
+            state.session.saw(new.__dict__["ms__original"])
         return new
     if kind is types.MethodType:
         inner = call(f.__func__)
