@@ -103,3 +103,15 @@ def test_refusals():
                  lambda: ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)):
         with pytest.raises(NotImplementedError):
             call()
+
+
+def test_lines_of_a_file(tmp_path):
+    (tmp_path / 'f').write_bytes('a\r\n\ngrün'.encode())
+    f = ds.LineReader(str(tmp_path / 'f'))
+    assert len(f) == f.len() == 3 and [f.readline(3), f[2], f.readline(1)] == ['grün', '', 'a']
+    for line in (0, 4, -1):
+        with pytest.raises(ValueError, match='required interval'):
+            f.readline(line)
+    f.close()
+    with pytest.raises(RuntimeError, match='does not exist'):
+        ds.LineReader(str(tmp_path / 'g'))

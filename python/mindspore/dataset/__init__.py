@@ -2,19 +2,20 @@
 
 The pipeline itself is C (see mindspore_data.h); this package checks arguments and names things as users know them.
 """
-from . import config, debug, samplers, text, transforms, vision
+from . import config, debug, samplers, text, transforms, utils, vision
 from . import _catalog, _corpora
 from ._catalog import *  # noqa: F401,F403
 from ._corpora import *  # noqa: F401,F403
 from ._files import (Cifar10Dataset, Cifar100Dataset, CSVDataset, ImageFolderDataset, ManifestDataset)
 from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, GeneratorDataset, MappableDataset,
                        MnistDataset, NumpySlicesDataset, PaddedDataset, Shuffle, zip)
+from .utils import LineReader
 from .samplers import (DistributedSampler, PKSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
                        SubsetSampler, WeightedRandomSampler)
 
-__all__ = ['BatchInfo', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
+__all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',
            'MappableDataset', 'MnistDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
            'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'text', 'transforms',
-           'vision', 'zip'] + _catalog.__all__ + _corpora.__all__
+           'utils', 'vision', 'zip'] + _catalog.__all__ + _corpora.__all__
