@@ -741,6 +741,18 @@ def test_compiled_functions_die_with_what_they_hold():
         for n in (1, 2, 3):
             f(Tensor(np.ones((n, 3), np.float32)))
         return weakref.ref(net)
-    dead = once()
-    gc.collect()
-    assert dead() is None
+    def in_graph_mode():
+        import copy
+        net = nn.Dense(3, 3)
+        ms.set_context(mode=ms.GRAPH_MODE)
+        net(Tensor(np.ones((1, 3), np.float32)))
+        twin = copy.deepcopy(net)
+        twin.bias.set_data(twin.bias + 1)
+        x = Tensor(np.ones((1, 3), np.float32))
+        np.testing.assert_allclose(twin(x).asnumpy(), net(x).asnumpy() + 1, rtol=1e-5)
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        return weakref.ref(net)
+    for make in (once, in_graph_mode):
+        dead = make()
+        gc.collect()
+        assert dead() is None

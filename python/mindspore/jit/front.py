@@ -415,6 +415,9 @@ class Jit:
         found = tuple([hooks.hooks_of(x) for x in tensors])
         return (key, found) if any(found) else key
 
+    def __reduce__(self):  # a copy of a Cell compiles anew
+        return type(None), ()
+
     def inline(self, args, kwargs):
         session = state.session
         if session is None or self.mode == "trace":
@@ -713,9 +716,6 @@ class _hooks:
 
 # ---- Cells and Graph mode ----
 
-_of_cell = weakref.WeakKeyDictionary()
-
-
 def _graph_mode():
     from mindspore import context
     return context._options["mode"] == context.GRAPH_MODE
@@ -729,13 +729,13 @@ def call_cell(cell, args, kwargs):
         return cell._ms_run(args, kwargs)
     if _eager.depth or not _graph_mode():
         return cell._ms_run(args, kwargs)
-    jit = _of_cell.get(cell)
-    if jit is None:
+    jit = cell.__dict__.get("_ms_graph")  # with the Cell, so that they die together
+    if jit is None or jit.cell() is not cell:
         ref = weakref.ref(cell)
         jit = Jit(None, name=type(cell).__name__, call=lambda *a, **k: ref()._ms_run(a, k))
         jit.fn, jit.cell = jit.call, ref
         jit.note = lambda session, a, k: [session.guards.value(v) for v in (ref(), *a, *k.values())]
-        _of_cell[cell] = jit
+        cell.__dict__["_ms_graph"] = jit
     return jit(*args, **kwargs)
 
 
