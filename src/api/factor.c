@@ -465,6 +465,7 @@ MS_API(linalg_eig, "_linalg.eig", "(a: Tensor) -> any")
     MS_TRY(ms_eig(floating(T(0)), out));
     return ms__api_return_list(c, 2, out);
 }
+MS_API_ALSO(ops_eig, linalg_eig, "ops.eig", "(A: Tensor) -> any")
 MS_API(linalg_eigh, "_linalg.eigh", "(a: Tensor, lower: bool = True) -> any")
 {
     MsTensor *out[2], *x = floating(T(0));

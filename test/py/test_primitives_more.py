@@ -247,3 +247,43 @@ def test_unstack_counts():
     same(P.Unstack(-1, 3)(Tensor(f32(1, 2, 3))), (np.float32(1), np.float32(2), np.float32(3)))
     with pytest.raises(ValueError, match="'num'"):
         P.Unstack(0, 2)(Tensor(f32(1, 2, 3)))
+
+
+# ---- diagonals of matrices ----
+
+A34 = np.arange(12, dtype=np.float32).reshape(3, 4) + 1
+ALIGN = ('LEFT_LEFT', 'LEFT_RIGHT', 'RIGHT_LEFT', 'RIGHT_RIGHT')
+
+
+def band(a, low, high, align, fill):
+    """The diagonals high to low as rows, by numpy."""
+    rows = [np.diagonal(a, d, -2, -1) for d in range(high, low - 1, -1)]
+    n = max(r.shape[-1] for r in rows)
+    sides = [align.split('_')[0] if d > 0 else align.split('_')[1] if d < 0 else 'LEFT' for d in range(high, low - 1, -1)]
+    pads = [[(0, 0)] * (a.ndim - 2) + [(0, n - r.shape[-1]) if s == 'LEFT' else (n - r.shape[-1], 0)] for r, s in zip(rows, sides)]
+    out = np.stack([np.pad(r, p, constant_values=fill) for r, p in zip(rows, pads)], -2)
+    return out[..., 0, :] if low == high else out
+
+
+@pytest.mark.parametrize('low,high', [(0, 0), (-2, 1), (1, 3), (-2, -1), (2, 2)])
+@pytest.mark.parametrize('align', ALIGN)
+def test_diagonals(low, high, align):
+    a = np.stack([A34, A34 * 10])
+    k = Tensor([low, high], ms.int32)
+    part = band(a, low, high, align, -1)
+    same(P.MatrixDiagPartV3(align)(Tensor(a), k, Tensor(np.float32(-1))), part)
+    kept = np.triu(np.tril(a, high), low)
+    if low <= 0 <= high:
+        same(P.MatrixDiagV3(align)(Tensor(part), k, Tensor(3), Tensor(4), Tensor(np.float32(0))), kept)
+    want = np.where(np.triu(np.tril(np.ones((3, 4)), high), low) > 0, a, 5)
+    same(P.MatrixSetDiagV3(align)(Tensor(np.full_like(a, 5)), Tensor(part), k), want)
+    g = ms.grad(lambda x, d: ops.matrix_set_diag(x, d, (low, high), align).sum(), (0, 1))(Tensor(a), Tensor(part))
+    assert g[0].sum() + g[1].sum() == a.size and g[1].sum() == np.triu(np.tril(np.ones((2, 3, 4)), high), low).sum()
+
+
+def test_diagonals_that_do_not_fit():
+    x = Tensor(A34)
+    for call in (lambda: ops.matrix_diag_part(x, (1, 0), 0), lambda: ops.matrix_diag_part(x, 4, 0), lambda: ops.matrix_diag_part(x, 0, 0, 'UP'),
+                 lambda: ops.matrix_diag(x, (-1, 0)), lambda: ops.matrix_diag(x, 0, 3, 9), lambda: ops.matrix_set_diag(x, x)):
+        with pytest.raises(ValueError):
+            call()

@@ -12,6 +12,10 @@ _HOME = {name: module for module, names in {
     'mindspore.ops.vm_impl_registry': 'get_vm_impl_fn',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array '
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
+    'mindspore.ops.older': 'lp_pool1d lp_pool2d fractional_max_pool2d fractional_max_pool3d conv3d_transpose crop_and_resize '
+                           'bounding_box_encode bounding_box_decode check_valid choice_with_mask multinomial_with_replacement '
+                           'uniform_candidate_sampler mirror_pad padding move_to print_ make_tuple tuple_len tail tuple_div switch '
+                           'is_dynamic_sequence_element_unknown type_as tensor_dot batch_dot linearize',
 }.items() for name in names.split()}
 _MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache', 'vm_impl_registry')
 

@@ -141,6 +141,7 @@ def check_svd(*results, full_matrices=False, compute_uv=True, input=None):
 row('ops.svd Tensor.svd', None, c(TALL), c(TALL, True, True), c(T3, False, False), c(input=TALL, full_matrices=True, compute_uv=True),
     check=check_svd)
 row('ops.eigvals', None, c(SQUARE), c(A=SQUARE), check=lambda v, A: near(np.sort_complex(v), np.sort_complex(np.linalg.eigvals(A))) or 1 / 0)
+row('ops.eig', None, c(SQUARE), c(A=SQUARE), check=lambda v, w, A: near(A @ w, v * w) or 1 / 0)
 row('Tensor.eigvals', None, c(SQUARE), check=lambda v, A: near(np.sort_complex(v), np.sort_complex(np.linalg.eigvals(A))) or 1 / 0)
 
 

@@ -186,6 +186,27 @@ def indices(fn):
 
 row('ops.tril_indices', indices(np.tril_indices), c(3, 4), c(4, 3, 1), c(row=3, col=3, offset=-1, dtype=ms.int32))
 row('ops.triu_indices', indices(np.triu_indices), c(3, 4), c(4, 3, 1), c(row=3, col=3, offset=-1, dtype=ms.int32))
+
+
+# Bands, alignments and errors of the next three are in test_primitives_more.py.
+def matrix_diag(x, k=0, num_rows=-1, num_cols=-1, padding_value=0, align='RIGHT_LEFT'):
+    at = np.eye(max(x.shape[-1], num_rows), max(x.shape[-1], num_cols), k, dtype=bool)
+    out = np.full((*x.shape[:-1], *at.shape), float(padding_value))
+    out[..., at] = x
+    return out
+
+
+def matrix_set_diag(x, diagonal, k=0, align='RIGHT_LEFT'):
+    out = x.copy()
+    out[..., np.eye(*x.shape[-2:], k, dtype=bool)] = diagonal
+    return out
+
+
+row('ops.matrix_diag', matrix_diag, c(f(2, 3)), c(f(3), 0, 3, 5, 2.0),
+    c(x=f(2, 3), k=0, num_rows=4, num_cols=3, padding_value=np.array(1.5), align='LEFT_LEFT'), grad=(0,))
+row('ops.matrix_diag_part', lambda x, k, padding_value, align='RIGHT_LEFT': np.diagonal(x, k, -2, -1), c(f(2, 3, 4), 1, 0),
+    c(x=f(3, 4), k=-1, padding_value=np.array(0.5), align='LEFT_RIGHT'), grad=(0,))
+row('ops.matrix_set_diag', matrix_set_diag, c(f(2, 3, 4), f(2, 3)), c(x=f(3, 4), diagonal=f(2), k=2, align='LEFT_LEFT'))
 row('ops.diag Tensor.diag', np.diag, c(V), c(input=V))
 row('mint.diag Tensor.diag', lambda x, diagonal=0: np.diag(x, diagonal), c(V, 1), c(M, diagonal=-1), c(M))
 row('ops.diagflat Tensor.diagflat', lambda x, offset=0: np.diagflat(x, offset), c(V), c(F, 1), c(V, offset=-2))

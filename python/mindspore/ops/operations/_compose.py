@@ -1,6 +1,8 @@
 """Functions of table lines that are compositions of rows."""
 import math
 
+import numpy as np
+
 from mindspore import _c
 from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
@@ -9,7 +11,9 @@ from mindspore.common._rows import Rows, nn
 __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
            "vec_permute", "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal",
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
-           "unstack", "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
+           "unstack", "triangular_solve", "eig", "median", "im2col",
+           "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
+           "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -208,6 +212,129 @@ def resize_linear(x, size, mode):
         raise ValueError(f"For 'ResizeLinear1D', the 'coordinate_transformation_mode' must be 'align_corners' or 'half_pixel', but got "
                          f"'{mode}'.")
     return _o.interpolate(x, size, None, "linear", mode == "align_corners")
+
+
+# ---- classes over functions ----
+
+_linalg = Rows("_linalg")
+
+
+def triangular_solve(matrix, rhs, lower, adjoint):
+    """x with matrix x = rhs, of which one triangle is read; adjoint: with the matrix conjugated and transposed."""
+    return _linalg.triangular(matrix, rhs, not lower, False, 2 if adjoint else 0)
+
+
+def eig(x, vectors):
+    """Eigenvalues, and eigenvectors or an empty Tensor."""
+    values, columns = _o.eig(x)
+    return values, columns if vectors else _o.zeros((0,), values.dtype)
+
+
+def median(x, everything, axis, keep_dims, ignore_nan):
+    """The lower median and its place; of all elements the place is 0."""
+    find = _o.nanmedian if ignore_nan else _o.median
+    if not everything:
+        return tuple(find(x, axis, keep_dims))
+    y = find(x.reshape((-1,)), 0)[0]
+    return (y.reshape((1,) * x.ndim) if keep_dims else y), Tensor(0, mstype.int64)
+
+
+def im2col(x, ksizes, strides, dilations, pads):
+    """The elements of windows [N, C, elements of a window, windows]."""
+    pair = (ksizes,) * 2 if isinstance(ksizes, int) else tuple(ksizes)[-2:]
+    y = _o.unfold(x, pair, dilations, pads, strides)
+    return y.reshape((x.shape[0], x.shape[1], math.prod(pair), y.shape[-1]))
+
+
+def volume_patches(x, kernel, strides, padding):
+    """Windows of the last three axes as channels: the window's place first, then the channel."""
+    if padding not in ("VALID", "SAME"):
+        raise ValueError(f"For 'ExtractVolumePatches', the 'padding' must be 'VALID' or 'SAME', but got '{padding}'.")
+    kernel, strides = [(v,) * 3 if isinstance(v, int) else tuple(v)[-3:] for v in (kernel, strides)]
+    size = x.shape[2:]
+    if padding == "SAME":
+        free = [max((-(-n // s) - 1) * s + k - n, 0) for n, s, k in zip(size, strides, kernel)]
+        x = nn.pad(x, (0, 0, *[v // 2 for v in free]), (0, 0, *[v - v // 2 for v in free]))
+        size = x.shape[2:]
+    ends = [(n - k) // s * s + 1 for n, s, k in zip(size, strides, kernel)]
+    if min(ends) < 1:
+        raise ValueError(f"For 'ExtractVolumePatches', the window {kernel} is larger than the input of shape {x.shape}.")
+    parts = [x[:, :, i:i + ends[0]:strides[0], j:j + ends[1]:strides[1], k:k + ends[2]:strides[2]]
+             for i in range(kernel[0]) for j in range(kernel[1]) for k in range(kernel[2])]
+    return _o.concat(parts, 1)
+
+
+def max_unpool(prim, x, argmax, n):
+    """The maxima at their places, zeros elsewhere."""
+    def each(v):
+        return v if isinstance(v, int) else tuple(v)[-n:]
+    return nn.max_unpool(x, argmax, n, each(prim.ksize), each(prim.strides) or None, each(prim.pads), prim.output_shape or None)
+
+
+def list_diff(x, y, out_idx):
+    """The elements of x that are not in y, and their places."""
+    there = _o.equal(x.reshape((-1, 1)), y.reshape((1, -1)))
+    kept = _o.nonzero(_o.logical_not(_o.any(there, 1)) if y.size else _o.ones_like(x).astype(mstype.bool_)).reshape((-1,))
+    return _o.gather(x, kept, 0), _o.cast(kept, out_idx)
+
+
+def coalesce(indices, values, shape):
+    """Coordinates [axes, n] sorted and each once, with the sums of their values."""
+    at = indices.asnumpy()
+    flat, inverse = np.unique(np.ravel_multi_index(tuple(at), tuple(int(v) for v in shape)), return_inverse=True)
+    summed = _p.unsorted_segment(values, Tensor(inverse.reshape(-1), mstype.int64), len(flat), "add")
+    return Tensor(np.stack(np.unravel_index(flat, tuple(int(v) for v in shape))), indices.dtype), summed, shape
+
+
+def rgb_to_hsv(x):
+    """Hue, saturation and value of colours along the last axis."""
+    if x.ndim < 1 or x.shape[-1] != 3:
+        raise ValueError(f"For 'RGBToHSV', the last axis must have size 3, but got shape {x.shape}.")
+    r, g, b = x[..., 0], x[..., 1], x[..., 2]
+    top = _o.maximum(_o.maximum(r, g), b)
+    span = top - _o.minimum(_o.minimum(r, g), b)
+    some, zero = _o.where(span > 0, span, Tensor(1, x.dtype)), Tensor(0, x.dtype)
+    hue = _o.where(r == top, (g - b) / some, _o.where(g == top, (b - r) / some + 2, (r - g) / some + 4)) / 6
+    hue = _o.where(span > 0, _o.where(hue < 0, hue + 1, hue), zero)
+    return _o.stack([hue, _o.where(top > 0, span / _o.where(top > 0, top, Tensor(1, x.dtype)), zero), top], -1)
+
+
+def hsv_to_rgb(x):
+    """The inverse of rgb_to_hsv."""
+    if x.ndim < 1 or x.shape[-1] != 3:
+        raise ValueError(f"For 'HSVToRGB', the last axis must have size 3, but got shape {x.shape}.")
+    h, s, v = x[..., 0] * 6, x[..., 1], x[..., 2]
+    parts = (_o.abs(h - 3) - 1, 2 - _o.abs(h - 2), 2 - _o.abs(h - 4))
+    return _o.stack([(1 - s + s * _o.clamp(d, 0.0, 1.0)) * v for d in parts], -1)
+
+
+def adjust_hsv(image, channel, by):
+    """The hue moved around its circle, or the saturation scaled, within [0, 1]."""
+    hsv = rgb_to_hsv(image.astype(mstype.float32))
+    parts = [hsv[..., 0], hsv[..., 1], hsv[..., 2]]
+    if channel == 0:
+        parts[0] = _o.floor_mod(parts[0] + by, 1.0)
+    else:
+        parts[1] = _o.clamp(parts[1] * by, 0.0, 1.0)
+    return hsv_to_rgb(_o.stack(parts, -1)).astype(image.dtype)
+
+
+def candidates(*args):
+    from mindspore.ops import older
+    return older._candidates(*args)
+
+
+def between_normal(shape, mean, deviation, low, high, state):
+    """Normal numbers within bounds, by the inverse distribution; a parameter for all or one for each example."""
+    dtype = mean.dtype
+
+    def wide(v):
+        return v.astype(mstype.float32).reshape((-1,) + (1,) * (len(shape) - 1))
+    mean, deviation, a, b = [wide(v) for v in (mean, deviation, low, high)]
+    cdf = [_o.erf((edge - mean) / deviation * math.sqrt(0.5)) for edge in (a, b)]
+    u = _p.draw('uniform', shape, state) * (cdf[1] - cdf[0]) + cdf[0]
+    y = _o.erfinv(u) * math.sqrt(2) * deviation + mean
+    return _o.minimum(_o.maximum(y, a), b).astype(dtype)
 
 
 # ---- random ----

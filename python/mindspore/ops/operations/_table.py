@@ -418,6 +418,51 @@ SoftMarginLoss(reduction='mean')(logits, labels) = o.soft_margin_loss(logits, la
 SoftmaxCrossEntropyWithLogits()(logits, labels) = tuple(p.softmax_cross_entropy(logits, labels))
 SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits, labels) = p.sparse_softmax_cross_entropy(logits, labels, is_grad)
 
+# ---- classes over functions ----
+MatrixDiagV3(align='RIGHT_LEFT')(x, k, num_rows, num_cols, padding_value) = o.matrix_diag(x, k, num_rows, num_cols, padding_value, align)
+MatrixDiagPartV3(align='RIGHT_LEFT')(x, k, padding_value) = o.matrix_diag_part(x, k, padding_value, align)
+MatrixSetDiagV3(align='RIGHT_LEFT')(x, diagonal, k) = o.matrix_set_diag(x, diagonal, k, align)
+MatrixTriangularSolve(lower=True, adjoint=False)(matrix, rhs) = triangular_solve(matrix, rhs, lower, adjoint)
+Eig(compute_v=False)(x) = eig(x, compute_v)
+Lstsq(fast=True, l2_regularizer=0.0)(x, a) = o.lstsq(x, a)
+Median(global_median=False, axis=0, keep_dims=False, ignore_nan=False)(x) = median(x, global_median, axis, keep_dims, ignore_nan)
+Im2Col(ksizes, strides=1, dilations=1, pads=0)(x) = im2col(x, ksizes, strides, dilations, pads)
+Col2Im(kernel_size, dilation=1, padding=0, stride=1)(x, output_size) = o.col2im(x, output_size, kernel_size, dilation, padding, stride)
+ExtractVolumePatches(kernel_size, strides, padding)(input_x) = volume_patches(input_x, kernel_size, strides, padding)
+Cdist(p=2.0)(x1, x2) = o.cdist(x1, x2, p)
+Pdist(p=2.0)(x) = o.pdist(x, p)
+Renorm(p, dim, maxnorm)(x) = o.renorm(x, p, dim, maxnorm)
+Cross(dim=-65530)(input, other) = o.cross(input, other, None if dim == -65530 else dim)
+BartlettWindow(periodic=True, dtype=float32)(window_length) = o.bartlett_window(int(window_length), periodic, dtype=dtype)
+BlackmanWindow(periodic=True, dtype=float32)(window_length) = o.blackman_window(int(window_length), periodic, dtype=dtype)
+HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length) = o.hamming_window(int(length), periodic, alpha, beta, dtype=dtype)
+FillDiagonal(fill_value, wrap=False)(input_x) = o.deepcopy(input_x).fill_diagonal(fill_value, wrap)
+GridSampler2D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(input_x, grid) = \
+o.grid_sample(input_x, grid, interpolation_mode, padding_mode, align_corners)
+GridSampler3D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(input_x, grid) = \
+o.grid_sample(input_x, grid, interpolation_mode, padding_mode, align_corners)
+AffineGrid(align_corners=False)(theta, output_size) = o.affine_grid(theta, ints(output_size), align_corners)
+UpsampleNearest3D()(x, output_size=None, scales=None) = o.interpolate(x, output_size, scales, 'nearest')
+UpsampleTrilinear3D(align_corners=False)(x, output_size=None, scales=None) = o.interpolate(x, output_size, scales, 'trilinear', align_corners)
+MaxUnpool2D(ksize, strides=0, pads=0, output_shape=(), data_format='NCHW')(x, argmax) = max_unpool(self, x, argmax, 2)
+MaxUnpool3D(ksize, strides=0, pads=0, output_shape=(), data_format='NCDHW')(x, argmax) = max_unpool(self, x, argmax, 3)
+FractionalMaxPoolWithFixedKsize(ksize, output_shape, data_format='NCHW')(input_x, random_samples) = \
+tuple(nn.fractional_max_pool(input_x, 2, ksize, output_shape, random_samples))
+FractionalMaxPool3DWithFixedKsize(ksize, output_shape, data_format='NCDHW')(x, random_samples) = \
+tuple(nn.fractional_max_pool(x, 3, ksize, output_shape, random_samples))
+TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(x, positive, negative, margin) = \
+o.triplet_margin_loss(x, positive, negative, float(margin), p, eps, swap, reduction)
+Coalesce()(x_indices, x_values, x_shape) = coalesce(x_indices, x_values, x_shape)
+ListDiff(out_idx=int32)(x, y) = list_diff(x, y, out_idx)
+RGBToHSV()(images) = rgb_to_hsv(images)
+HSVToRGB()(x) = hsv_to_rgb(x)
+AdjustHue()(image, delta) = adjust_hsv(image, 0, delta)
+AdjustSaturation()(image, scale) = adjust_hsv(image, 1, scale)
+UniformCandidateSampler(num_true, num_sampled, unique, range_max, seed=0, remove_accidental_hits=False)(true_classes) = \
+candidates(true_classes, num_true, num_sampled, unique, range_max, own_state(self, seed, 0), remove_accidental_hits)
+ParameterizedTruncatedNormal(seed=0, seed2=0)(shape, mean, stdevs, min, max) = \
+between_normal(ints(shape), mean, stdevs, min, max, own_state(self, seed, seed2))
+
 # ---- random ----
 StandardNormal(seed=0, seed2=0)(shape) = p.draw('normal', ints(shape), own_state(self, seed, seed2))
 StandardLaplace(seed=0, seed2=0)(shape) = p.draw('laplace', ints(shape), own_state(self, seed, seed2))
