@@ -17,7 +17,8 @@
  * (values in [0,5)), `f32[2]>0` (above 0), `f32[3]{0.5,2}` (values in the range), `none` (absent). Attributes
  * `axis=1`, `axis=0,2`, `axis=` (an empty list), `keepdims` (true), `dtype=float32`.
  *
- * usage: test_sweep [--op NAME] [--check NAME] [--list]
+ * usage: test_sweep [--op NAME] [--check NAME] [--list] [--table]
+ * --table prints docs/operators.md, from the same registry.
  */
 #include "core/mem.h"
 #include "core/tensor.h"
@@ -683,6 +684,83 @@ static void run_case(Case *c)
     ms_error_clear();
 }
 
+/* ---- the table of operators ---- */
+
+/* The dtypes of a set as a word of the signature grammar, or one by one. */
+static void print_dtypes(uint32_t set)
+{
+    uint32_t ints = 0, floats = 0, complexes = 0, bit;
+    for (int d = 0; d < MS_DTYPE_COUNT; d++) {
+        bit = (uint32_t)1 << d;
+        if (ms_dtype_is_int((MsDtype)d)) ints |= bit;
+        if (ms_dtype_is_float((MsDtype)d)) floats |= bit;
+        if (ms_dtype_is_complex((MsDtype)d)) complexes |= bit;
+    }
+    const struct {
+        const char *word;
+        uint32_t set;
+    } word[] = {{"int", ints}, {"float", floats}, {"complex", complexes}};
+    const char *comma = "";
+    for (size_t k = 0; k < sizeof word / sizeof *word; k++)
+        if (word[k].set && (set & word[k].set) == word[k].set) {
+            printf("%s%s", comma, word[k].word);
+            set &= ~word[k].set;
+            comma = " ";
+        }
+    for (int d = 0; d < MS_DTYPE_COUNT; d++)
+        if (set >> d & 1) {
+            printf("%s%s", comma, ms_dtype_name((MsDtype)d));
+            comma = " ";
+        }
+}
+
+static void print_row(const MsOp *op)
+{
+    const MsSig *sig = ms__sig(op);
+    if (!sig) return;
+    printf("| `%s` | ", op->name);
+    for (int i = 0; i < sig->n_in; i++) {
+        printf("%s%s%s: ", i ? "; " : "", sig->in[i].name,
+               sig->in[i].optional ? "?"
+               : sig->in[i].list   ? "[]"
+                                   : "");
+        if (sig->in[i].same_as >= 0)
+            printf("as %s", sig->in[sig->in[i].same_as].name);
+        else
+            print_dtypes(sig->in[i].dtypes);
+    }
+    bool control = op->flags & MS_OP_CONTROL;
+    printf(" | %s | %s | ",
+           op->vjp                     ? "rule"
+           : op->flags & MS_OP_NO_GRAD ? "none flows"
+           : control                   ? "of its graphs"
+                                       : "refused",
+           op->batch                       ? "rule"
+           : op->flags & MS_OP_ELEMENTWISE ? "aligned"
+           : control                       ? "of its graphs"
+                                           : "loop");
+    for (const MsKernel *const *k = op->kernels; *k; k++)
+        printf("%s%s", k == op->kernels ? "" : " ", (*k)->name);
+    printf(" |\n");
+}
+
+static int print_table(void)
+{
+    printf(
+        "# Operators\n\n"
+        "Printed from the registry by `test_sweep --table`; a test compares. A word stands for a class of "
+        "dtypes: int (signed and unsigned, 8 to 64 bits), float (16, 32, 64 bits and bfloat16), complex (64 "
+        "and "
+        "128 bits). Gradient: `rule` (the sweep checks its first and second derivatives on samples), `none "
+        "flows` "
+        "(integers, comparisons, draws), `refused` (an error says so), or that of the graphs that a control "
+        "operator runs. Batching (`vmap`): `rule`, `aligned` (elementwise), or a `loop` over the examples. "
+        "Kernels stand in the order in which they are tried, the reference last.\n\n"
+        "| operator | inputs | gradient | batching | kernels |\n|---|---|---|---|---|\n");
+    for (int k = 0; k < ms__n_ops; k++) print_row(ms__ops[k]);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *only_op = NULL;
@@ -694,6 +772,8 @@ int main(int argc, char **argv)
             only_check = argv[++k];
         else if (strcmp(argv[k], "--list") == 0)
             list = true;
+        else if (strcmp(argv[k], "--table") == 0)
+            return print_table();
     }
     int missing = 0;
     for (int k = 0; k < ms__n_ops; k++) {

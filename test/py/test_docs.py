@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+import mindspore as ms
+
 ROOT = pathlib.Path(__file__).parents[2]
 PAGE = ROOT / 'docs' / 'core-in-30-minutes.md'
 
@@ -18,3 +20,11 @@ def test_core_in_30_minutes(tmp_path):
     subprocess.run(['cc', '-Wall', '-Wextra', '-Werror', '-o', program, source, '-lm'], check=True)
     shown = re.search(r'^```text\n(.*?)^```', PAGE.read_text(), re.M | re.S).group(1)
     assert subprocess.run([program], check=True, capture_output=True, text=True).stdout == shown
+
+
+def test_operators_page_is_what_the_registry_says():
+    sweep = pathlib.Path(ms._c.__file__).resolve().parents[1] / 'test_sweep'
+    if not sweep.exists():
+        pytest.skip('no build tree')
+    shown = subprocess.run([sweep, '--table'], check=True, capture_output=True, text=True).stdout
+    assert (ROOT / 'docs' / 'operators.md').read_text() == shown, 'run: build/test_sweep --table > docs/operators.md'
