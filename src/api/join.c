@@ -119,7 +119,7 @@ MS_API(atleast_3d, "ops.atleast_3d", "(inputs: any) -> any")
 /* ---- cut ---- */
 
 /* n nearly equal pieces, the first ones longer, or cuts at the listed positions. */
-static MsStatus tensor_split(MsApiCall *c, const char *op, MsTensor *t, int64_t dim, bool exact)
+static MsStatus tensor_split(MsApiCall *c, const char *op, MsTensor *t, int64_t dim)
 {
     int axis, n;
     if (!t) return ms_error()->code;
@@ -129,7 +129,7 @@ static MsStatus tensor_split(MsApiCall *c, const char *op, MsTensor *t, int64_t 
     int64_t size = t->shape[axis];
     const MsArg *item = ms__arg_items(ARG(1), &n);
     int64_t sections = ARG(1)->kind == MS_ARG_INT ? I(1) : n + 1;
-    if (sections <= 0 || (exact && ARG(1)->kind == MS_ARG_INT && size % sections))
+    if (sections <= 0)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', an axis of size %lld cannot be cut into %lld pieces.", op,
                        (long long)size, (long long)sections);
     int64_t *end = ms__malloc((size_t)sections * sizeof *end);
@@ -167,19 +167,19 @@ static MsStatus tensor_split(MsApiCall *c, const char *op, MsTensor *t, int64_t 
 MS_API(tensor_split, "ops.tensor_split Tensor.tensor_split",
        "(input: Tensor, indices_or_sections: any, axis: int = 0) -> any")
 {
-    return tensor_split(c, "tensor_split", T(0), I(2), false);
+    return tensor_split(c, "tensor_split", T(0), I(2));
 }
 MS_API(hsplit, "ops.hsplit Tensor.hsplit", "(input: Tensor, indices_or_sections: any) -> any")
 {
-    return tensor_split(c, "hsplit", T(0), T(0)->ndim > 1, true);
+    return tensor_split(c, "hsplit", T(0), T(0)->ndim > 1);
 }
 MS_API(vsplit, "ops.vsplit Tensor.vsplit", "(input: Tensor, indices_or_sections: any) -> any")
 {
-    return tensor_split(c, "vsplit", T(0), 0, true);
+    return tensor_split(c, "vsplit", T(0), 0);
 }
 MS_API(dsplit, "ops.dsplit Tensor.dsplit", "(input: Tensor, indices_or_sections: any) -> any")
 {
-    return tensor_split(c, "dsplit", T(0), 2, true);
+    return tensor_split(c, "dsplit", T(0), 2);
 }
 
 MS_API(slice_ops, "ops.slice", "(input_x: Tensor, begin: any, size: any) -> Tensor")

@@ -219,7 +219,7 @@ static MsTensor *fractional_index(MsTensor *u, int64_t in, int64_t out, int64_t 
     return ms_add(begin, ms_arange_int(0, 1, kernel, MS_INT64));
 }
 
-/* samples [N, C, n]: a draw per plane and axis, the last axis first. Gives the maxima and their flat places. */
+/* samples [N, C, n]: a draw per plane and axis; of two axes the last comes first, as in PyTorch. Gives the maxima and their flat places. */
 MS_API(nn_fractional_max_pool, "_nn.fractional_max_pool",
        "(x: Tensor, n: int, kernel: ints, output_size: ints, samples: Tensor) -> any")
 {
@@ -242,7 +242,7 @@ MS_API(nn_fractional_max_pool, "_nn.fractional_max_pool",
             return MS_FAIL(MS_ERROR_VALUE, "For '%s', %lld windows of %lld do not fit into an axis of %lld.",
                            op, (long long)out[d], (long long)kernel[d], (long long)s[2 + d]);
         MsTensor *axis =
-            u ? fractional_index(ms__picked(u, 1, n - 1 - d), s[2 + d], out[d], kernel[d]) : NULL;
+            u ? fractional_index(ms__picked(u, 1, n == 2 ? 1 - d : d), s[2 + d], out[d], kernel[d]) : NULL;
         /* at [planes, windows so far, elements so far]: places in the axes so far */
         axis = ms_reshape(axis, MS_INTS(planes, 1, out[d], 1, kernel[d]));
         if (at) {

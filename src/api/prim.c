@@ -238,6 +238,14 @@ MS_API(p_lp_norm, "_p.lp_norm",
 
 MS_API(p_square_sum_all, "_p.square_sum_all", "(x: Tensor, y: Tensor) -> any")
 {
+    if (ms_tensor_dtype(T(0)) != ms_tensor_dtype(T(1)))
+        return MS_FAIL(MS_ERROR_TYPE,
+                       "For 'SquareSumAll', 'x' and 'y' must have one dtype, but got %s and %s.",
+                       ms_dtype_name(ms_tensor_dtype(T(0))), ms_dtype_name(ms_tensor_dtype(T(1))));
+    if (nd(T(0)) != nd(T(1)) || memcmp(shape(T(0)), shape(T(1)), (size_t)nd(T(0)) * sizeof(int64_t)) != 0)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'SquareSumAll', 'x' and 'y' must have one shape, but got %s and %s.",
+                       ms__shape_text(nd(T(0)), shape(T(0))), ms__shape_text(nd(T(1)), shape(T(1))));
     MsTensor *a = ms_sum(ms_square(T(0)), MS_INTS_NONE, false),
              *b = ms_sum(ms_square(T(1)), MS_INTS_NONE, false);
     return a && b ? ms__api_return_list(c, 2, (MsTensor *[]){a, b}) : ms_error()->code;

@@ -591,14 +591,14 @@ MS_API(shape_23_broadcast_to, "ops.broadcast_to mint.broadcast_to", "(input: Ten
 
 MS_API(shape_24_broadcast_to, "Tensor.broadcast_to Tensor.expand", "(self: Tensor, *shape: any) -> Tensor")
 {
-    int64_t buf[MS_MAX_DIM];
-    return R(expand(T(0), collected(c, 1, buf)));
+    VAR("broadcast_to", 1, buf, shape);
+    return R(expand(T(0), shape));
 }
 
-MS_API(shape_25_expand, "ops.expand", "(input_x: Tensor, size: ints) -> Tensor")
+MS_API(shape_25_expand, "ops.expand", "(input_x: Tensor, size: any) -> Tensor")
 {
-    int64_t buf[MS_MAX_DIM];
-    return R(expand(T(0), INTS(1, buf)));
+    VAR("expand", 1, buf, size);
+    return R(expand(T(0), size));
 }
 
 MS_API(shape_26_expand_as, "ops.expand_as Tensor.expand_as", "(input: Tensor, other: Tensor) -> Tensor")

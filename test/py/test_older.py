@@ -48,6 +48,11 @@ def same(got, want):
     ('UpsampleTrilinear3D', (True,), (X4[None, :, :, :1, :2], [1, 1, 3]), [[[[[0, .5, 1]]]]]),
     ('MaxUnpool2D', (2, 2), (f32([[[5, 6]]]), np.array([[[[1, 6]]]])), [[[[0, 5, 0, 0], [0, 0, 6, 0]]]]),
     ('MaxUnpool3D', ((1, 2, 2),), (f32([[[[5]]]]), np.array([[[[[3]]]]])), [[[[[0, 0], [0, 5]]]]]),
+    ('FractionalMaxPool3DWithFixedKsize', (1, (2, 2, 3)), (np.arange(64, dtype=np.float32).reshape(1, 1, 4, 4, 4), f32([[.5, .5, .8]])),
+     (np.array([0, 1, 3, 12, 13, 15, 48, 49, 51, 60, 61, 63]).reshape(1, 1, 2, 2, 3),) * 2),
+    ('FractionalMaxPoolWithFixedKsize', (1, (2, 3)), (X4, f32([[.8, .5]])), (np.array([0, 1, 3, 12, 13, 15]).reshape(1, 1, 2, 3),) * 2),
+    ('FractionalMaxPoolWithFixedKsize', (1, (2, 3)), (X4, f32([[.5, .8]])), (np.array([0, 2, 3, 12, 14, 15]).reshape(1, 1, 2, 3),) * 2),
+    ('Median', (True,), (np.zeros((2, 0), np.float32),), (np.nan, 0)), ('SquareSumAll', (), (f32(1, 2), f32(3, 4)), (5, 25)),
     ('FractionalMaxPoolWithFixedKsize', (2, (2, 2)), (np.arange(36, dtype=np.float32).reshape(1, 1, 6, 6), f32([[.9, .1]])),
      ([[[[7, 11], [31, 35]]]], [[[[7, 11], [31, 35]]]])),
     ('ExtractVolumePatches', ((1, 1, 1, 2, 2), (1, 1, 1, 2, 2), 'VALID'), (X4[None],),
@@ -116,3 +121,16 @@ def test_candidates(unique):
 def test_bounded_normal():
     x = P.ParameterizedTruncatedNormal(3)(Tensor([2, 2000]), *[Tensor(f32(*v)) for v in ((0, 5), (1,), (-1, 5), (2, 9))]).asnumpy()
     assert x[0].min() >= -1 and x[0].max() <= 2 and abs(x[0].mean() - .23) < .1 and x[1].min() >= 5 and abs(x[1].mean() - 5.8) < .1
+
+
+def test_pairs_must_agree():
+    for y, error in ((Tensor([1.0, 2.0, 3.0]), ValueError), (Tensor([1, 2]), TypeError)):
+        with pytest.raises(error):
+            P.SquareSumAll()(Tensor([1.0, 2.0]), y)
+
+
+def test_sequences():
+    xs = [Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]
+    same(P.SequenceAddN()(xs), f32(4, 6))
+    same(P.SequenceStack(1)(xs), f32([1, 3], [2, 4]))
+    same(P.SequenceUnstack(1)(Tensor([[1.0, 2.0]])), (f32(1), f32(2)))

@@ -91,6 +91,7 @@ row('ops.broadcast_to mint.broadcast_to', lambda x, shape: np.broadcast_to(x, [n
 row('Tensor.broadcast_to Tensor.expand', lambda x, *shape: np.broadcast_to(x, [n if s == -1 else s for s, n in zip(
     spread(*shape), (1,) * (len(spread(*shape)) - x.ndim) + x.shape)]), c(F, (4, 2, 3)), c(f(2, 1), -1, 3))
 row('ops.expand', lambda x, size: np.broadcast_to(x, size), c(F, (4, 2, 3)), c(input_x=f(2, 1), size=(2, 3)))
+row('ops.expand Tensor.expand', lambda x, size: np.broadcast_to(x, size), c(f(2, 1), np.array([3, 2, 4])), dynamic=True, grad=(0,))
 row('ops.expand_as Tensor.expand_as', lambda x, other: np.broadcast_to(x, other.shape), c(f(2, 1), F), c(f(3), other=F),
     grad=(0,))
 row('Tensor.repeat', lambda x, *r: np.tile(x, spread(*r)), c(F, 2, 3), c(F, (2, 1, 2)))
@@ -157,8 +158,8 @@ row('ops.unbind mint.unbind Tensor.unbind', lambda x, dim=0: list(np.moveaxis(x,
 row('ops.unstack', lambda x, axis=0: list(np.moveaxis(x, axis, 0)), c(T3), c(input_x=T3, axis=-1))
 row('ops.tensor_split Tensor.tensor_split', tensor_split, c(f(7, 2), 3), c(f(2, 6), (1, 4), 1),
     c(input=f(7, 2), indices_or_sections=[2], axis=0))
-row('ops.hsplit Tensor.hsplit', np.hsplit, c(f(2, 6), 3), c(input=f(2, 6), indices_or_sections=[1, 4]))
-row('ops.vsplit Tensor.vsplit', np.vsplit, c(f(6, 2), 3), c(input=f(6, 2), indices_or_sections=[1, 4]))
+row('ops.hsplit Tensor.hsplit', lambda input, indices_or_sections: np.array_split(input, indices_or_sections, 1), c(f(2, 7), 3), c(input=f(2, 6), indices_or_sections=[1, 4]))
+row('ops.vsplit Tensor.vsplit', np.array_split, c(f(7, 2), 3), c(input=f(6, 2), indices_or_sections=[1, 4]))
 row('ops.dsplit Tensor.dsplit', np.dsplit, c(f(2, 1, 6), 3), c(input=f(2, 1, 6), indices_or_sections=[1, 4]))
 
 # ---- arrangement ----

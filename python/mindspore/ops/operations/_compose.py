@@ -235,7 +235,7 @@ def median(x, everything, axis, keep_dims, ignore_nan):
     find = _o.nanmedian if ignore_nan else _o.median
     if not everything:
         return tuple(find(x, axis, keep_dims))
-    y = find(x.reshape((-1,)), 0)[0]
+    y = find(x.reshape((-1,)), 0)[0] if x.size else _o.sum(x) / Tensor(0, x.dtype) if x.is_floating_point() else Tensor(0, x.dtype)
     return (y.reshape((1,) * x.ndim) if keep_dims else y), Tensor(0, mstype.int64)
 
 
