@@ -142,6 +142,47 @@ MS_API_EXPORT MsDataset *ms_dataset_source(const MsSource *source, int n, const 
 MS_API_EXPORT MsDataset *ms_dataset_files(int64_t n, const char *const *path, int n_more,
                                           MsTensor *const *more, const char *const *name, MsSampler *sampler);
 
+/* Rows of MindRecord files. The index, int64 [rows, 5], tells for each row its file, where in it the raw record begins and
+ * how many bytes it has, and the same of the blob record. Fields are in the order of the schema; `column` picks among
+ * them. After the rows come n_padded times the tensors `padded`. Everything is copied or referenced. */
+typedef struct MsRecordField {
+    const char *name;
+    MsDtype dtype; /* INT32, INT64, FLOAT32, FLOAT64, STRING, BYTES */
+    bool blob;     /* kept in the blob record: arrays and bytes */
+    MsInts shape;  /* n = -1: none; one size may be -1 */
+} MsRecordField;
+typedef struct MsRecordFiles {
+    int n_file, n_field, n_col;
+    const char *const *path;
+    const MsRecordField *field;
+    const int *column;
+    MsTensor *index;
+    int64_t n_padded;
+    MsTensor *const *padded;
+} MsRecordFiles;
+MS_API_EXPORT MsDataset *ms_dataset_mindrecord(const MsRecordFiles *files, MsSampler *sampler, int workers);
+
+/* Rows that are stretches of files: the lines of text files (a column of text), or the records of TFRecord files, parsed as
+ * `Example`. compression: NULL, "GZIP" or "ZLIB" (then a file is unpacked into a nameless temporary one). The files are
+ * looked through by the constructor. kind "lines" or "records". Errors: RUNTIME, naming the file. */
+typedef struct MsSpans MsSpans;
+MS_API_EXPORT MsSpans *ms_spans_new(const char *kind, int n_file, const char *const *path, const char *compression);
+MS_API_EXPORT int64_t ms_spans_count(const MsSpans *s, int file); /* rows of a file, -1: of all */
+MS_API_EXPORT MsSpans *ms_spans_ref(MsSpans *s);
+MS_API_EXPORT void ms_spans_unref(MsSpans *s);
+MS_API_EXPORT MsDataset *ms_dataset_lines(MsSpans *s, const char *name, MsSampler *sampler, int workers);
+/* A column of TFRecord: numbers are cast to dtype (NONE: int64, float32 or uint8, as the file has them); shape n = -1: as
+ * the file has it, flat. */
+typedef struct MsFeature {
+    const char *name;
+    MsDtype dtype;
+    MsInts shape;
+} MsFeature;
+MS_API_EXPORT MsDataset *ms_dataset_tfrecord(MsSpans *s, int n, const MsFeature *feature, MsSampler *sampler,
+                                             int workers);
+/* The names of the features of the first record, sorted, separated by newlines; free() it. */
+MS_API_EXPORT char *ms_spans_features(MsSpans *s);
+
 /* ---- operations --------------------------------------------------------------------------------- */
 
 /* Column lists are names separated by commas; NULL: `in` = the first column, `out` = the names of `in`.

@@ -3,7 +3,7 @@
  * GIL, their arguments are arrays of their own, their results are copied. An exception becomes an error
  * record whose line number finds it again when the consumer gets the error, so that it can be raised as the
  * cause. Worker processes are the business of Python (_workers.py): to the pipeline they are functions. */
-#include "py.h"
+#include "dataset.h"
 
 #include "core/error.h"
 #include "mindspore_data.h"
@@ -86,7 +86,7 @@ static PyObject *to_numpy(MsTensor *t)
 }
 
 /* A value of user code as a tensor in the open scope, with numpy's idea of its dtype. */
-static MsTensor *to_tensor(PyObject *o)
+MsTensor *py_to_tensor(PyObject *o)
 {
     if (PY_IS_TENSOR(o)) {
         MsTensor *t = py_concrete(o);
@@ -117,7 +117,7 @@ static int take_results(PyObject *result, int cap, MsTensor **out)
         return -1;
     }
     for (int k = 0; k < n; k++)
-        if (!(out[k] = to_tensor(many ? PyTuple_GET_ITEM(result, k) : result))) {
+        if (!(out[k] = py_to_tensor(many ? PyTuple_GET_ITEM(result, k) : result))) {
             if (!PyErr_Occurred()) py_raise();
             return -1;
         }
@@ -161,7 +161,7 @@ static PyObject *capsule(void *p, const char *name, PyCapsule_Destructor destroy
     return p ? PyCapsule_New(p, name, destroy) : raise_error();
 }
 
-static PyObject *dataset(MsDataset *d)
+PyObject *py_dataset(MsDataset *d)
 {
     return capsule(d, DATASET, free_dataset);
 }
@@ -172,7 +172,7 @@ static MsDataset *get_dataset(PyObject *o)
 }
 
 /* A sampler in a capsule or None. -1 and an exception for anything else. */
-static int get_sampler(PyObject *o, MsSampler **s)
+int py_sampler(PyObject *o, MsSampler **s)
 {
     *s = NULL;
     if (o == Py_None) return 0;
@@ -223,8 +223,7 @@ static PyObject *ds_sampler_chain(PyObject *m, PyObject *args)
     (void)m;
     PyObject *a, *b;
     MsSampler *parent, *child;
-    if (!PyArg_ParseTuple(args, "OO", &a, &b) || get_sampler(a, &parent) || get_sampler(b, &child))
-        return NULL;
+    if (!PyArg_ParseTuple(args, "OO", &a, &b) || py_sampler(a, &parent) || py_sampler(b, &child)) return NULL;
     return capsule(ms_sampler_chain(parent, child), SAMPLER, free_sampler);
 }
 
@@ -412,7 +411,7 @@ static PyObject *ds_apply(PyObject *m, PyObject *args)
     PyObject *result = NULL;
     int mark = ms_scope_begin();
     for (int k = 0; k < n; k++)
-        if (!(in[k] = to_tensor(PyTuple_GET_ITEM(args, k + 1)))) {
+        if (!(in[k] = py_to_tensor(PyTuple_GET_ITEM(args, k + 1)))) {
             if (!PyErr_Occurred()) raise_error();
             goto done;
         }
@@ -440,9 +439,9 @@ static PyObject *ds_mnist(PyObject *m, PyObject *args)
     const char *dir, *usage;
     PyObject *sampler;
     MsSampler *s;
-    if (!PyArg_ParseTuple(args, "pszO", &fashion, &dir, &usage, &sampler) || get_sampler(sampler, &s))
+    if (!PyArg_ParseTuple(args, "pszO", &fashion, &dir, &usage, &sampler) || py_sampler(sampler, &s))
         return NULL;
-    return dataset((fashion ? ms_dataset_fashion_mnist : ms_dataset_mnist)(dir, usage, s));
+    return py_dataset((fashion ? ms_dataset_fashion_mnist : ms_dataset_mnist)(dir, usage, s));
 }
 
 /* A list of str as an array over their own memory. */
@@ -468,12 +467,12 @@ static PyObject *ds_slices(PyObject *m, PyObject *args)
     MsTensor *column[MS_DATA_MAX_COLUMN];
     int n;
     if (!PyArg_ParseTuple(args, "O!O!O", &PyList_Type, &names, &PyList_Type, &arrays, &sampler)) return NULL;
-    if (!get_names(names, name, &n) || PyList_GET_SIZE(arrays) != n || get_sampler(sampler, &s)) return NULL;
+    if (!get_names(names, name, &n) || PyList_GET_SIZE(arrays) != n || py_sampler(sampler, &s)) return NULL;
     int mark = ms_scope_begin();
     int k = 0;
-    while (k < n && (column[k] = to_tensor(PyList_GET_ITEM(arrays, k)))) k++;
+    while (k < n && (column[k] = py_to_tensor(PyList_GET_ITEM(arrays, k)))) k++;
     if (k == n)
-        result = dataset(ms_dataset_slices(n, column, name, s));
+        result = py_dataset(ms_dataset_slices(n, column, name, s));
     else if (!PyErr_Occurred())
         raise_error();
     if (k < n) ms_sampler_unref(s);
@@ -493,7 +492,7 @@ static PyObject *ds_files(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "O!O!O!O", &PyList_Type, &paths, &PyList_Type, &names, &PyList_Type, &arrays,
                           &sampler))
         return NULL;
-    if (!get_names(names, name, &n) || PyList_GET_SIZE(arrays) != n - 1 || get_sampler(sampler, &s))
+    if (!get_names(names, name, &n) || PyList_GET_SIZE(arrays) != n - 1 || py_sampler(sampler, &s))
         return NULL;
     Py_ssize_t count = PyList_GET_SIZE(paths);
     const char **path = malloc((size_t)(count + 1) * sizeof *path);
@@ -502,9 +501,9 @@ static PyObject *ds_files(PyObject *m, PyObject *args)
     Py_ssize_t i = 0;
     int k = 0;
     while (i < count && (path[i] = PyBytes_AsString(PyList_GET_ITEM(paths, i)))) i++;
-    while (i == count && k < n - 1 && (column[k] = to_tensor(PyList_GET_ITEM(arrays, k)))) k++;
+    while (i == count && k < n - 1 && (column[k] = py_to_tensor(PyList_GET_ITEM(arrays, k)))) k++;
     if (i == count && k == n - 1) {
-        result = dataset(ms_dataset_files(count, path, n - 1, column, name, s));
+        result = py_dataset(ms_dataset_files(count, path, n - 1, column, name, s));
     } else {
         if (!PyErr_Occurred()) raise_error();
         ms_sampler_unref(s);
@@ -523,7 +522,7 @@ static PyObject *ds_write_image(PyObject *m, PyObject *args)
     int quality;
     if (!PyArg_ParseTuple(args, "ysOi", &path, &format, &array, &quality)) return NULL;
     int mark = ms_scope_begin();
-    MsTensor *t = to_tensor(array);
+    MsTensor *t = py_to_tensor(array);
     bool good = t && ms_image_write(path, format, t, quality) == MS_OK;
     ms_scope_end(mark, NULL, 0);
     if (good) Py_RETURN_NONE;
@@ -621,7 +620,7 @@ static PyObject *ds_source(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "sO!LpOOi", &title, &PyList_Type, &names, &size, &random_access, &open,
                           &sampler, &workers))
         return NULL;
-    if (!get_names(names, name, &n) || get_sampler(sampler, &s)) return NULL;
+    if (!get_names(names, name, &n) || py_sampler(sampler, &s)) return NULL;
     Source *c = calloc(1, sizeof *c);
     if (!c) return PyErr_NoMemory();
     c->open = Py_NewRef(open);
@@ -635,7 +634,7 @@ static PyObject *ds_source(PyObject *m, PyObject *args)
                        .close = source_close,
                        .release = source_release,
                        .ctx = c};
-    return dataset(ms_dataset_source(&source, n, name, s, workers));
+    return py_dataset(ms_dataset_source(&source, n, name, s, workers));
 }
 
 /* ---- operations ---- */
@@ -653,7 +652,7 @@ static PyObject *ds_map(PyObject *m, PyObject *args)
     MsDataset *child = get_dataset(d), *r = NULL;
     if (child) r = ms_dataset_map(child, n, op, in, out, workers);
     free(op);
-    return child ? dataset(r) : NULL;
+    return child ? py_dataset(r) : NULL;
 }
 
 static PyObject *ds_filter(PyObject *m, PyObject *args)
@@ -664,7 +663,7 @@ static PyObject *ds_filter(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOz", &d, &op, &in)) return NULL;
     MsTransform *t = PyCapsule_GetPointer(op, TRANSFORM);
     MsDataset *child = t ? get_dataset(d) : NULL;
-    return child ? dataset(ms_dataset_filter(child, ms_transform_ref(t), in)) : NULL;
+    return child ? py_dataset(ms_dataset_filter(child, ms_transform_ref(t), in)) : NULL;
 }
 
 typedef struct BatchHost {
@@ -779,7 +778,7 @@ static PyObject *ds_bucket(PyObject *m, PyObject *args)
     o.length = t ? ms_transform_ref(t) : NULL;
     o.padded = padded, o.pad_to_bucket = to_bucket, o.drop_remainder = drop;
     if (pads != Py_None) o.pad_shape = shape, o.pad_value = value;
-    return dataset(ms_dataset_batch_with(get_dataset(d), &o));
+    return py_dataset(ms_dataset_batch_with(get_dataset(d), &o));
 }
 
 /* shard(dataset, shards, shard) */
@@ -789,7 +788,7 @@ static PyObject *ds_shard(PyObject *m, PyObject *args)
     PyObject *d;
     long long shards, shard;
     if (!PyArg_ParseTuple(args, "OLL", &d, &shards, &shard)) return NULL;
-    return dataset(ms_dataset_shard(get_dataset(d), shards, shard));
+    return py_dataset(ms_dataset_shard(get_dataset(d), shards, shard));
 }
 
 /* batch(dataset, size, size_fn, drop, map_fn, in, out, padded, pads) */
@@ -822,7 +821,7 @@ static PyObject *ds_batch(PyObject *m, PyObject *args)
                         .pad_value = value,
                         .release = batch_release,
                         .ctx = b};
-    return dataset(ms_dataset_batch_with(get_dataset(d), &o));
+    return py_dataset(ms_dataset_batch_with(get_dataset(d), &o));
 }
 
 /* count(kind, dataset, n): shuffle, repeat, take, skip */
@@ -835,10 +834,10 @@ static PyObject *ds_count(PyObject *m, PyObject *args)
     if (!PyArg_ParseTuple(args, "sOL", &kind, &d, &n)) return NULL;
     MsDataset *child = get_dataset(d);
     if (!child) return NULL;
-    return dataset((*kind == 'r'                   ? ms_dataset_repeat
-                    : *kind == 't'                 ? ms_dataset_take
-                    : strcmp(kind, "shuffle") == 0 ? ms_dataset_shuffle
-                                                   : ms_dataset_skip)(child, n));
+    return py_dataset((*kind == 'r'                   ? ms_dataset_repeat
+                       : *kind == 't'                 ? ms_dataset_take
+                       : strcmp(kind, "shuffle") == 0 ? ms_dataset_shuffle
+                                                      : ms_dataset_skip)(child, n));
 }
 
 /* join(kind, [dataset]): zip, concat */
@@ -854,7 +853,7 @@ static PyObject *ds_join(PyObject *m, PyObject *args)
     for (int k = 0; k < n; k++) part[k] = get_dataset(PyList_GET_ITEM(list, k));
     MsDataset *d = PyErr_Occurred() ? NULL : (*kind == 'z' ? ms_dataset_zip : ms_dataset_concat)(n, part);
     free(part);
-    return d || !PyErr_Occurred() ? dataset(d) : NULL;
+    return d || !PyErr_Occurred() ? py_dataset(d) : NULL;
 }
 
 static PyObject *ds_project(PyObject *m, PyObject *args)
@@ -864,7 +863,7 @@ static PyObject *ds_project(PyObject *m, PyObject *args)
     const char *columns;
     if (!PyArg_ParseTuple(args, "Os", &d, &columns)) return NULL;
     MsDataset *child = get_dataset(d);
-    return child ? dataset(ms_dataset_project(child, columns)) : NULL;
+    return child ? py_dataset(ms_dataset_project(child, columns)) : NULL;
 }
 
 static PyObject *ds_rename(PyObject *m, PyObject *args)
@@ -874,7 +873,7 @@ static PyObject *ds_rename(PyObject *m, PyObject *args)
     const char *in, *out;
     if (!PyArg_ParseTuple(args, "Oss", &d, &in, &out)) return NULL;
     MsDataset *child = get_dataset(d);
-    return child ? dataset(ms_dataset_rename(child, in, out)) : NULL;
+    return child ? py_dataset(ms_dataset_rename(child, in, out)) : NULL;
 }
 
 /* info(dataset) -> (columns, size, batch size, repeat count) */

@@ -8,6 +8,7 @@ int8, int16, int32, int64 = (_all[n] for n in ('int8', 'int16', 'int32', 'int64'
 uint8, uint16, uint32, uint64 = (_all[n] for n in ('uint8', 'uint16', 'uint32', 'uint64'))
 float16, bfloat16, float32, float64 = (_all[n] for n in ('float16', 'bfloat16', 'float32', 'float64'))
 complex64, complex128, qint4x2 = _all['complex64'], _all['complex128'], _all['int4']
+string = _all['string']  # of columns of a dataset; no tensor has it
 byte, ubyte, short, ushort, intc, uintc = int8, uint8, int16, uint16, int32, uint32
 half, single, double, cfloat, cdouble = float16, float32, float64, complex64, complex128
 int_, uint, float_, intp, uintp, long = int32, uint32, float32, int64, uint64, int64
@@ -25,7 +26,7 @@ _bool, _int, _float = bool, int, float
 globals().update({'bool': bool_, 'int': int32, 'float': float32})
 
 __all__ = ['Type', 'bool_', 'bool', 'int', 'float', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
-           'uint64', 'float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'qint4x2', 'byte', 'ubyte',
+           'uint64', 'float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'qint4x2', 'string', 'byte', 'ubyte',
            'short', 'ushort', 'intc', 'uintc', 'half', 'single', 'double', 'cfloat', 'cdouble', 'int_', 'uint', 'float_',
            'intp', 'uintp', 'long', 'dtype_to_nptype', 'dtype_to_pytype', 'pytype_to_dtype', 'get_py_obj_dtype']
 

@@ -7,6 +7,7 @@ from . import _catalog, _corpora
 from ._catalog import *  # noqa: F401,F403
 from ._corpora import *  # noqa: F401,F403
 from ._files import (Cifar10Dataset, Cifar100Dataset, CSVDataset, ImageFolderDataset, ManifestDataset)
+from ._records import MindDataset, Schema, TextFileDataset, TFRecordDataset
 from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, GeneratorDataset, MappableDataset,
                        MnistDataset, NumpySlicesDataset, PaddedDataset, Shuffle, zip)
 from .utils import LineReader
@@ -15,7 +16,7 @@ from .samplers import (DistributedSampler, PKSampler, RandomSampler, Sampler, Se
 
 __all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',
-           'MappableDataset', 'MnistDataset',
+           'MappableDataset', 'MindDataset', 'MnistDataset', 'Schema', 'TFRecordDataset', 'TextFileDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
            'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'text', 'transforms',
            'utils', 'vision', 'zip'] + _catalog.__all__ + _corpora.__all__

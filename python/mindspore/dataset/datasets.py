@@ -492,6 +492,11 @@ class Dataset:
     def __iter__(self):
         return self.create_tuple_iterator(num_epochs=1)
 
+    def save(self, file_name, num_files=1, file_type='mindrecord'):
+        """Writes one epoch to MindRecord files."""
+        from ._records import save
+        save(self, file_name, num_files, file_type)
+
     def reset(self):
         """An iterator starts at the beginning; there is nothing to reset."""
 
