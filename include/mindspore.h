@@ -58,6 +58,9 @@ typedef struct MsError {
 
 MS_API_EXPORT const MsError *ms_error(void); /* this thread's record; code MS_OK when there is none */
 MS_API_EXPORT void ms_error_clear(void);
+/* Called at most twenty times a second, by any thread, while a graph runs or a consumer waits for data; true = stop
+ * with MS_ERROR_INTERRUPT. NULL = never. */
+MS_API_EXPORT void ms_set_interrupt(bool (*interrupted)(void));
 MS_API_EXPORT const char *ms_version(void);
 
 /* ---- dtypes ------------------------------------------------------------------------------------ */
@@ -231,7 +234,8 @@ typedef struct MsHost {
     MsStatus (*grad)(struct MsHost *h, int n_in, MsTensor *const *in, int n_out, MsTensor *const *out,
                      MsTensor *const *ct, MsTensor **grad);
     void (*drop)(struct MsHost *h); /* the last reference is gone: frees it */
-    MsStatus (*run)(struct MsHost *h, int n, MsTensor *const *in); /* of the operator `host`, for its effect */
+    MsStatus (*run)(struct MsHost *h, int n,
+                    MsTensor *const *in); /* of the operator `host`, for its effect */
 } MsHost;
 MS_API_EXPORT MsHost *ms_host_ref(MsHost *h);
 MS_API_EXPORT void ms_host_unref(MsHost *h);

@@ -45,8 +45,6 @@ MS_API_EXPORT int ms_data_workers(void);
 /* Everything runs in the thread that asks for the next row: for debuggers. */
 MS_API_EXPORT void ms_data_set_debug(bool on);
 MS_API_EXPORT bool ms_data_debug(void);
-/* Called about ten times a second while a consumer waits; true = stop waiting (MS_ERROR_INTERRUPT). */
-MS_API_EXPORT void ms_data_set_interrupt(bool (*interrupted)(void));
 
 /* ---- samplers: in which order a source with random access is read ------------------------------- */
 

@@ -960,14 +960,6 @@ static PyObject *ds_close(PyObject *m, PyObject *o)
     Py_RETURN_NONE;
 }
 
-static bool interrupted(void)
-{
-    PyGILState_STATE gil = PyGILState_Ensure();
-    bool stop = PyErr_CheckSignals() != 0; /* the exception stays set for ds_next */
-    PyGILState_Release(gil);
-    return stop;
-}
-
 /* config(name, value=None): reads, or sets and reads; "run" = a seed as a new iterator gets it */
 static PyObject *ds_config(PyObject *m, PyObject *args)
 {
@@ -1041,7 +1033,6 @@ static int add_dataset(PyObject *m)
 {
     causes = PyDict_New();
     if (!causes) return -1;
-    ms_data_set_interrupt(interrupted);
     return PyModule_AddFunctions(m, methods);
 }
 

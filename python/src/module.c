@@ -133,6 +133,15 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* What the handlers of pending signals raise stays set: it is the exception of the call. */
+static bool interrupted(void)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool stop = PyErr_CheckSignals() != 0;
+    PyGILState_Release(gil);
+    return stop;
+}
+
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "mindspore._c", "libmindspore for Python.", -1, functions, NULL, NULL, NULL, NULL,
 };
@@ -162,5 +171,6 @@ PyMODINIT_FUNC PyInit__c(void)
             Py_DECREF(m);
             return NULL;
         }
+    ms_set_interrupt(interrupted);
     return m;
 }

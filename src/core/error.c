@@ -3,11 +3,16 @@
 #include "core/error.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#define POLL_NS 50000000
 
 static _Thread_local MsError record;
 static _Thread_local bool placed;
+static bool (*_Atomic interrupted)(void);
 
 const MsError *ms_error(void)
 {
@@ -21,6 +26,26 @@ bool ms__failed(void)
 {
     return record.code != MS_OK;
 }
+
+void ms_set_interrupt(bool (*fn)(void))
+{
+    atomic_store(&interrupted, fn);
+}
+
+/* The coarse clock is a read of memory, good to some milliseconds. */
+MsStatus ms__poll_interrupt(void)
+{
+    static _Thread_local int64_t next;
+    bool (*fn)(void) = atomic_load_explicit(&interrupted, memory_order_relaxed);
+    if (!fn) return MS_OK;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    int64_t now = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    if (__builtin_expect(now < next, 1)) return MS_OK;
+    next = now + POLL_NS;
+    return fn() ? MS_FAIL(MS_ERROR_INTERRUPT, "Interrupted.") : MS_OK;
+}
+
 const char *ms_version(void)
 {
     return MS_VERSION;

@@ -21,6 +21,9 @@ MS_API_EXPORT bool ms__failed(void);
 /* Adds where in the user's program it was to the error's message, once. */
 MS_API_EXPORT void ms__error_at(const char *place);
 
+/* MS_ERROR_INTERRUPT once the user asked to stop. Costs some nanoseconds: between kernels, not inside them. */
+MsStatus ms__poll_interrupt(void);
+
 /* "[2, 3]" for messages; writes into a rotating per-thread buffer. */
 const char *ms__shape_text(int ndim, const int64_t *shape);
 

@@ -13,7 +13,6 @@
 static _Atomic uint32_t seed = DEFAULT_SEED;
 static atomic_bool seeded, debug;
 static atomic_int prefetch = 16, workers;
-static bool (*_Atomic interrupted)(void);
 
 void ms_data_set_seed(uint32_t value)
 {
@@ -60,16 +59,6 @@ void ms_data_set_debug(bool on)
 bool ms_data_debug(void)
 {
     return atomic_load(&debug);
-}
-void ms_data_set_interrupt(bool (*fn)(void))
-{
-    atomic_store(&interrupted, fn);
-}
-
-bool ms__data_interrupted(void)
-{
-    bool (*fn)(void) = atomic_load(&interrupted);
-    return fn && fn();
 }
 
 /* ---- random numbers ---- */

@@ -24,7 +24,6 @@ MsDataRng ms__data_rng(uint64_t seed, int64_t epoch, int64_t index);
 uint64_t ms__data_u64(MsDataRng *r);
 uint64_t ms__data_below(MsDataRng *r, uint64_t n); /* unbiased in [0, n) */
 double ms__data_unit(MsDataRng *r);                /* [0, 1) */
-bool ms__data_interrupted(void);
 
 /* ---- rows ---- */
 

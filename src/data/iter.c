@@ -147,7 +147,7 @@ static MsStatus pop(MsDataIter *it, Item *item)
         if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
         if (pthread_cond_timedwait(&it->ready, &it->lock, &until) != ETIMEDOUT) continue;
         pthread_mutex_unlock(&it->lock);
-        if (ms__data_interrupted()) return MS_FAIL(MS_ERROR_INTERRUPT, "Interrupted while waiting for data.");
+        MS_TRY(ms__poll_interrupt());
         pthread_mutex_lock(&it->lock);
     }
     *item = it->item[it->head];

@@ -287,7 +287,8 @@ static MsStatus run_nodes(const Run *x, bool keep)
     int mark = ms_scope_begin();
     MsStatus st = walk_init(&w, x) ? MS_OK : MS_ERROR_MEMORY;
     for (int k = 0; k < g->n_node && st == MS_OK; k++) {
-        if (g->node[k].op) st = ms__error_in(g->node[k].loc, run_node(&w, k));
+        st = ms__poll_interrupt();
+        if (st == MS_OK && g->node[k].op) st = ms__error_in(g->node[k].loc, run_node(&w, k));
         if (keep && k % 8 == 0) trim_cache();
     }
     if (st == MS_OK) st = give_results(&w);
@@ -420,11 +421,15 @@ static MsStatus run_steps(MsInstance *p)
 {
     MsPlanned *s = p->step, *end = s + p->n_step;
     if (!ms__profiling()) {
-        for (; s < end; s++) MS_TRY(run_located(s));
+        for (; s < end; s++) {
+            MS_TRY(ms__poll_interrupt());
+            MS_TRY(run_located(s));
+        }
         return MS_OK;
     }
     int64_t from = ms__now();
     for (; s < end; s++) {
+        MS_TRY(ms__poll_interrupt());
         MS_TRY(run_located(s));
         int64_t now = ms__now();
         s->ns += now - from;

@@ -1,4 +1,7 @@
 """Devices, streams, memory counters and their options."""
+import os
+import signal
+import threading
 import time
 
 import pytest
@@ -72,3 +75,26 @@ def test_parallel_context():
                         ({'device_num': 8}, NotImplementedError), ({'gradients_mean': 1}, TypeError)):
         with pytest.raises(error):
             ms.set_auto_parallel_context(**args)
+
+
+def test_interrupt_in_a_compiled_loop():
+    @ms.jit
+    def endless(y):
+        i = ms.Tensor(0)
+        while i < 10**9:
+            i = i + 1
+            y = y * 1.0
+        return y
+
+    for call in (endless, ms.grad(lambda y: endless(y).sum())):
+        live = []
+        for _ in range(3):
+            sent = []
+            timer = threading.Timer(0.2, lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), signal.SIGINT)))
+            timer.start()
+            with pytest.raises(KeyboardInterrupt):
+                call(ms.Tensor([1.0]))
+            assert time.monotonic() - sent[0] < 2  # in truth within 0.1 s
+            timer.join()
+            live.append(ms._c.memory_stats()['n_live'])
+        assert live[1] == live[2]
