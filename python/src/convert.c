@@ -41,10 +41,12 @@ bool py_is_list(PyObject *o)
     return PyList_Check(o) || PyTuple_Check(o);
 }
 
-static int arg_int(PyObject *o, MsArg *arg)
+int py_arg_int(PyObject *o, MsArg *arg)
 {
-    *arg = (MsArg){.kind = MS_ARG_INT, .i = PyLong_AsLongLong(o)};
-    return arg->i == -1 && PyErr_Occurred() ? -1 : 0;
+    int over;
+    *arg = (MsArg){.kind = MS_ARG_INT, .i = PyLong_AsLongLongAndOverflow(o, &over)};
+    if (over) PyErr_Format(PyExc_OverflowError, "The integer %R is out of bounds for int64.", o);
+    return over ? -1 : 0;
 }
 
 static int arg_list(PyObject *o, MsArg *arg, PyMsArena *arena)
@@ -92,7 +94,7 @@ int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena)
     } else if (PyBool_Check(o)) {
         *arg = (MsArg){.kind = MS_ARG_BOOL, .i = o == Py_True};
     } else if (PyLong_Check(o)) {
-        return arg_int(o, arg);
+        return py_arg_int(o, arg);
     } else if (PyFloat_Check(o)) {
         *arg = (MsArg){.kind = MS_ARG_FLOAT, .f = PyFloat_AS_DOUBLE(o)};
     } else if (py_is_list(o)) {
@@ -139,9 +141,9 @@ static bool int_like(PyObject *o)
 
 static int int_of(PyObject *o, MsArg *arg)
 {
-    if (PyLong_Check(o)) return arg_int(o, arg);
+    if (PyLong_Check(o)) return py_arg_int(o, arg);
     PyObject *i = PyNumber_Index(o);
-    int rc = i ? arg_int(i, arg) : -1;
+    int rc = i ? py_arg_int(i, arg) : -1;
     Py_XDECREF(i);
     return rc;
 }

@@ -79,24 +79,39 @@ static void store_float(MsDtype dtype, void *p, double f, double imag)
     }
 }
 
+/* numpy's rule: an integer that the dtype cannot hold is an error, bool and floats take any. */
+static int store_long(MsDtype dtype, void *p, PyObject *o)
+{
+    int over;
+    int64_t i = PyLong_AsLongLongAndOverflow(o, &over);
+    if (!over && ms__int_side(dtype, i) == 0) {
+        store_int(dtype, p, i, false);
+        return 0;
+    }
+    if (over && !ms_dtype_is_int(dtype)) {
+        double f = PyLong_AsDouble(o);
+        if (f != -1 || !PyErr_Occurred()) store_float(dtype, p, f, 0);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (over > 0 && dtype == MS_UINT64) {
+        i = (int64_t)PyLong_AsUnsignedLongLong(o);
+        if (!PyErr_Occurred()) {
+            store_int(dtype, p, i, true);
+            return 0;
+        }
+        PyErr_Clear();
+    }
+    PyErr_Format(PyExc_OverflowError, "For 'Tensor', the integer %R is out of bounds for %s.", o,
+                 ms_dtype_name(dtype));
+    return -1;
+}
+
 static int store(MsDtype dtype, void *p, PyObject *o)
 {
     if (PyFloat_Check(o)) {
         store_float(dtype, p, PyFloat_AS_DOUBLE(o), 0);
     } else if (PyLong_Check(o)) {
-        int over;
-        int64_t i = PyLong_AsLongLongAndOverflow(o, &over);
-        if (over && (ms_dtype_is_float(dtype) || ms_dtype_is_complex(dtype))) {
-            double f = PyLong_AsDouble(o);
-            if (f == -1 && PyErr_Occurred()) return -1;
-            store_float(dtype, p, f, 0);
-        } else if (over) {
-            i = (int64_t)PyLong_AsUnsignedLongLong(o);
-            if (PyErr_Occurred()) return -1;
-            store_int(dtype, p, i, true);
-        } else {
-            store_int(dtype, p, i, false);
-        }
+        return store_long(dtype, p, o);
     } else if (PyComplex_Check(o)) {
         store_float(dtype, p, PyComplex_RealAsDouble(o), PyComplex_ImagAsDouble(o));
     } else {
@@ -332,12 +347,29 @@ static void release(void *ctx)
     PyGILState_Release(gil);
 }
 
+/* TypeError for elements that are no numbers: times, objects, texts, records. */
+static void refuse(PyObject *o, const char *format)
+{
+    PyErr_Clear();
+    PyObject *dtype = PyObject_GetAttrString(o, "dtype");
+    if (!dtype) {
+        PyErr_Clear();
+        dtype = PyUnicode_FromString(format ? format : "?");
+    }
+    if (dtype)
+        PyErr_Format(PyExc_TypeError,
+                     "For 'Tensor', elements of type '%S' are not supported (data of type '%s').", dtype,
+                     Py_TYPE(o)->tp_name);
+    Py_XDECREF(dtype);
+}
+
 MsTensor *py_from_buffer(PyObject *o, bool need_writable)
 {
     Py_buffer *view = PyMem_Malloc(sizeof *view);
     if (!view) return (MsTensor *)PyErr_NoMemory();
     if (PyObject_GetBuffer(o, view, need_writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO) < 0) {
         PyMem_Free(view);
+        if (!need_writable && PyErr_ExceptionMatches(PyExc_ValueError) && py_is_ndarray(o)) refuse(o, NULL);
         return NULL;
     }
     MsDtype dtype = dtype_of_format(view->format, view->itemsize);
@@ -346,12 +378,9 @@ MsTensor *py_from_buffer(PyObject *o, bool need_writable)
     if (dtype == MS_DTYPE_NONE && view->format && strchr("<>!", *view->format)) {
         PyErr_SetString(PyExc_BufferError, "the array has a foreign byte order");
     } else if (dtype == MS_DTYPE_NONE) {
-        PyErr_Format(PyExc_TypeError,
-                     "For 'Tensor', the data of type '%s' has elements of an unsupported type '%s'.",
-                     Py_TYPE(o)->tp_name, view->format);
+        refuse(o, view->format);
     } else if (view->ndim > 0 && (!view->shape || !view->strides)) { /* numpy's scalars of time do not say */
-        PyErr_Format(PyExc_TypeError, "For 'Tensor', the buffer of type '%s' has no shape.",
-                     Py_TYPE(o)->tp_name);
+        refuse(o, view->format);
     } else if (view->ndim > MS_MAX_DIM) {
         PyErr_Format(PyExc_ValueError, "A tensor has at most %d dimensions, but got %d.", MS_MAX_DIM,
                      view->ndim);

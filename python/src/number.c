@@ -21,8 +21,7 @@ static int operand(PyObject *o, MsArg *arg)
         return 0;
     }
     if (PyLong_Check(o)) {
-        *arg = (MsArg){.kind = MS_ARG_INT, .i = PyLong_AsLongLong(o)};
-        return arg->i == -1 && PyErr_Occurred() ? -1 : 0;
+        return py_arg_int(o, arg);
     }
     if (PyList_Check(o) || PyTuple_Check(o)) {
         MsTensor *t = py_from_data(o, MS_DTYPE_NONE);

@@ -79,6 +79,8 @@ void py_arena_free(PyMsArena *a);
 /* Any Python value as an MsArg tree (MS_ARG_OBJECT for what has no other kind). -1 and an exception on
  * failure. */
 int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena);
+/* A Python int (bool too); OverflowError beyond int64. */
+int py_arg_int(PyObject *o, MsArg *arg);
 /* What a row returned as a Python object; the lists in it are freed. `self`: returned as it is for its own
  * handle. */
 PyObject *py_result(MsArg *out, PyObject *self);

@@ -75,10 +75,28 @@ static MsDtype weak_dtype(uint8_t kind, const MsTensor *like)
     return like ? d : MS_BOOL;
 }
 
+int ms__int_side(MsDtype dtype, int64_t i)
+{
+    bool has_sign = ms_dtype_is_signed_int(dtype);
+    if (!ms_dtype_is_int(dtype) || dtype == MS_INT4) return 0;
+    if (i < 0 && !has_sign) return -1;
+    size_t bits = 8 * ms_dtype_size(dtype) - has_sign;
+    if (bits >= 63) return 0;
+    return i >> bits > 0 ? 1 : i >> bits < -1 ? -1 : 0;
+}
+
+MsStatus ms__int_check(const MsArg *a, MsDtype dtype)
+{
+    if (a->kind != MS_ARG_INT || ms__int_side(dtype, a->i) == 0) return MS_OK;
+    return MS_FAIL(MS_ERROR_OVERFLOW, "The integer %lld is out of bounds for %s.", (long long)a->i,
+                   ms_dtype_name(dtype));
+}
+
 MsTensor *ms__arg_tensor(const MsArg *a, MsTensor *like)
 {
     if (a->kind == MS_ARG_TENSOR) return a->t;
     MsDtype dtype = weak_dtype(a->kind, like);
+    if (ms__int_check(a, dtype) != MS_OK) return NULL;
     if (a->kind == MS_ARG_FLOAT) return ms_tensor_scalar(dtype, a->f);
     if (a->kind == MS_ARG_INT || a->kind == MS_ARG_BOOL) return ms_tensor_scalar_int(dtype, a->i);
     return MS_FAIL_NULL(MS_ERROR_TYPE, "Expected a Tensor or a number.");

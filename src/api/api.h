@@ -95,6 +95,10 @@ MsStatus ms__api_return_list(MsApiCall *c, int n, MsTensor *const *t); /* a tupl
 /* Frees the lists of a result; skins call it when they have wrapped c->out. A row that builds MS_ARG_LIST by hand
  * takes the memory from ms__malloc. */
 MS_API_EXPORT void ms__api_release(MsArg *out);
+/* -1, 0, 1: i lies below, in, above the range of an integer dtype; 0 for all others (int4 too). */
+MS_API_EXPORT int ms__int_side(MsDtype dtype, int64_t i);
+/* OVERFLOW when number a is an integer that `dtype` cannot hold. */
+MsStatus ms__int_check(const MsArg *a, MsDtype dtype);
 /* Tensor or number argument k as a tensor: a number takes `like`'s dtype within its category (see
  * api/README.md: Python scalars never widen within a category). */
 MsTensor *ms__arg_tensor(const MsArg *a, MsTensor *like);

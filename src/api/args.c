@@ -151,10 +151,19 @@ MsTensor *ms__stacked(int n, MsTensor *const *t, int axis)
 MsTensor *ms__number(const char *op, const MsArg *a, MsDtype dtype)
 {
     MsInts none = {0, NULL};
+    if (ms__int_check(a, dtype) != MS_OK) return NULL;
     if (a->kind == MS_ARG_FLOAT) return ms_full(none, a->f, dtype == MS_DTYPE_NONE ? MS_FLOAT32 : dtype);
     if (a->kind == MS_ARG_INT) return ms_full_int(none, a->i, dtype == MS_DTYPE_NONE ? MS_INT64 : dtype);
     if (a->kind == MS_ARG_BOOL) return ms_full_int(none, a->i, dtype == MS_DTYPE_NONE ? MS_BOOL : dtype);
     return MS_FAIL_NULL(MS_ERROR_TYPE, "For '%s', a number or a Tensor was expected.", op);
+}
+
+MsTensor *ms__arange(int64_t from, int64_t by, int64_t n, MsDtype dtype)
+{
+    const MsArg end[2] = {{.kind = MS_ARG_INT, .i = from}, {.kind = MS_ARG_INT, .i = from + by * (n - 1)}};
+    for (int k = 0; k < 2 && n > 0; k++)
+        if (ms__int_check(&end[k], dtype) != MS_OK) return NULL;
+    return ms_arange_int(from, by, n, dtype);
 }
 
 MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype)

@@ -50,6 +50,8 @@ MsTensor *ms__stacked(int n, MsTensor *const *t, int axis);
 MsTensor *ms__number(const char *op, const MsArg *a, MsDtype dtype);
 /* Tensor, number or (nested) list as a tensor; dtype MS_DTYPE_NONE: int64, float32 or bool by the content. */
 MsTensor *ms__arg_data(const char *op, const MsArg *a, MsDtype dtype);
+/* n integers from `from` in steps of `by`; OVERFLOW when one does not fit. */
+MsTensor *ms__arange(int64_t from, int64_t by, int64_t n, MsDtype dtype);
 /* Brings n tensors to their common dtype. */
 MsStatus ms__common_dtype(const char *op, int n, MsTensor *const *t, MsTensor **out);
 

@@ -42,6 +42,7 @@ static MsStatus full(MsApiCall *c, MsInts s, const MsArg *value, MsDtype d)
         return R(v ? ms_contiguous(ms_broadcast_to(v, s)) : NULL);
     }
     if (value->kind == MS_ARG_FLOAT) return R(ms_full(s, value->f, d == MS_DTYPE_NONE ? MS_FLOAT32 : d));
+    MS_TRY(ms__int_check(value, d));
     return R(
         ms_full_int(s, value->i, d == MS_DTYPE_NONE ? (value->kind == MS_ARG_BOOL ? MS_BOOL : MS_INT64) : d));
 }
@@ -64,7 +65,7 @@ static MsStatus arange(MsApiCall *c)
     if (exact) {
         int64_t span = to->i - from->i,
                 n = by->i > 0 ? (span + by->i - 1) / by->i : (span + by->i + 1) / by->i;
-        return R(ms_arange_int(from->i, by->i, n, d));
+        return R(ms__arange(from->i, by->i, n, d));
     }
     return R(ms_arange(a, step, (int64_t)ceil((b - a) / step), d));
 }

@@ -31,6 +31,7 @@ static MsTensor *filled(const char *op, MsInts shape, const MsArg *value, MsDtyp
 {
     if (value->kind == MS_ARG_TENSOR) return ms_broadcast_to(ms__cast_to(value->t, dtype), shape);
     if (value->kind == MS_ARG_FLOAT) return ms_full(shape, value->f, dtype);
+    if (ms__int_check(value, dtype) != MS_OK) return NULL;
     if (value->kind == MS_ARG_INT || value->kind == MS_ARG_BOOL) return ms_full_int(shape, value->i, dtype);
     return MS_FAIL_NULL(MS_ERROR_TYPE, "For '%s', the value must be a number or a Tensor.", op);
 }
@@ -136,7 +137,7 @@ static MsStatus arange(MsApiCall *c, const char *op, const MsArg *dtype_arg)
     uint64_t span = i[2] > 0 ? (uint64_t)i[1] - (uint64_t)i[0] : (uint64_t)i[0] - (uint64_t)i[1];
     uint64_t step = i[2] > 0 ? (uint64_t)i[2] : (uint64_t)0 - (uint64_t)i[2];
     n = (int64_t)(span ? (span - 1) / step + 1 : 0);
-    return R(ms_arange_int(i[0], i[2], n, dtype));
+    return R(ms__arange(i[0], i[2], n, dtype));
 }
 
 MS_API(range, "ops.range", "(start: any, end: any, step: any, maxlen: int = 1000000) -> Tensor")

@@ -17,6 +17,21 @@ static MsStatus pair(MsApiCall *c, Binary f)
     return R(f(x, y));
 }
 
+/* An integer that the tensor's dtype cannot hold still compares exactly: as int64, and a negative one with uint64
+ * as float64, where only the sign matters. */
+static MsStatus compare(MsApiCall *c, Binary f)
+{
+    for (int k = 0; k < 2; k++) {
+        const MsArg *number = ARG(k), *other = ARG(1 - k);
+        if (number->kind != MS_ARG_INT || other->kind != MS_ARG_TENSOR) continue;
+        MsDtype d = ms_tensor_dtype(other->t), wide = d == MS_UINT64 ? MS_FLOAT64 : MS_INT64;
+        if (ms__int_side(d, number->i) == 0) continue;
+        MsTensor *x = ms_cast(other->t, wide), *y = ms_tensor_scalar_int(wide, number->i);
+        return R(k == 1 ? f(x, y) : f(y, x));
+    }
+    return pair(c, f);
+}
+
 static MsStatus swapped(MsApiCall *c, Binary f)
 {
     MsTensor *x, *y;
@@ -233,32 +248,32 @@ MS_API(op_rrshift, "Tensor.__rrshift__", "(self: Tensor, other: Tensor|number) -
 
 MS_API(op_eq, "Tensor.__eq__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_eq);
+    return compare(c, ms_eq);
 }
 
 MS_API(op_ne, "Tensor.__ne__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_ne);
+    return compare(c, ms_ne);
 }
 
 MS_API(op_lt, "Tensor.__lt__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_lt);
+    return compare(c, ms_lt);
 }
 
 MS_API(op_le, "Tensor.__le__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_le);
+    return compare(c, ms_le);
 }
 
 MS_API(op_gt, "Tensor.__gt__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_gt);
+    return compare(c, ms_gt);
 }
 
 MS_API(op_ge, "Tensor.__ge__", "(self: Tensor, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_ge);
+    return compare(c, ms_ge);
 }
 
 /* x + alpha * y in the dtype of the pair. */
@@ -382,37 +397,37 @@ MS_API(minimum, "ops.minimum mint.minimum Tensor.minimum",
 MS_API(eq, "ops.eq ops.equal mint.eq mint.equal Tensor.eq",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_eq);
+    return compare(c, ms_eq);
 }
 
 MS_API(ne, "ops.ne ops.not_equal mint.ne mint.not_equal Tensor.ne Tensor.not_equal",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_ne);
+    return compare(c, ms_ne);
 }
 
 MS_API(lt, "ops.lt ops.less mint.lt mint.less Tensor.lt Tensor.less",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_lt);
+    return compare(c, ms_lt);
 }
 
 MS_API(le, "ops.le ops.less_equal mint.le mint.less_equal Tensor.le Tensor.less_equal",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_le);
+    return compare(c, ms_le);
 }
 
 MS_API(gt, "ops.gt ops.greater mint.gt mint.greater Tensor.gt Tensor.greater",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_gt);
+    return compare(c, ms_gt);
 }
 
 MS_API(ge, "ops.ge ops.greater_equal mint.ge mint.greater_equal Tensor.ge Tensor.greater_equal",
        "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_ge);
+    return compare(c, ms_ge);
 }
 
 MS_API(logical_and, "ops.logical_and mint.logical_and Tensor.logical_and",
@@ -524,7 +539,8 @@ static MsStatus clamp(MsApiCall *c)
     if (!GIVEN(1) && !GIVEN(2))
         return MS_FAIL(MS_ERROR_VALUE, "For 'clamp', at least one of 'min' and 'max' must not be None.");
     for (int k = 1; k <= 2 && x; k++) {
-        if (!GIVEN(k)) continue;
+        bool idle = ARG(k)->kind == MS_ARG_INT && ms__int_side(ms_tensor_dtype(x), I(k)) == (k == 1 ? -1 : 1);
+        if (!GIVEN(k) || idle) continue;
         MsTensor *limit = ms__arg_tensor(ARG(k), x);
         MsDtype d = limit ? ms_dtype_promote(ms_tensor_dtype(x), ms_tensor_dtype(limit)) : MS_DTYPE_NONE;
         if (limit && d == MS_DTYPE_NONE)
@@ -534,7 +550,7 @@ static MsStatus clamp(MsApiCall *c)
         if (limit && ms_tensor_dtype(limit) != d) limit = ms_cast(limit, d);
         x = k == 1 ? ms_maximum(x, limit) : ms_minimum(x, limit);
     }
-    return R(x);
+    return R(x == T(0) ? ms_copy(x) : x);
 }
 
 MS_API(clamp, "ops.clamp ops.clip mint.clamp Tensor.clamp Tensor.clip",
@@ -654,5 +670,5 @@ MS_API(allclose, "mint.allclose Tensor.allclose",
 
 MS_API(equal_method, "Tensor.equal", "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
-    return pair(c, ms_eq);
+    return compare(c, ms_eq);
 }

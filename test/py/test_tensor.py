@@ -35,7 +35,6 @@ def test_dtype_of_data(data, expected, shape):
 def test_values_of_data():
     assert Tensor(1e300).item() == math.inf
     assert Tensor([1.5, 2], ms.int32).tolist() == [1, 2]
-    assert Tensor(300, ms.int8).item() == 44
     assert Tensor([[1, 2], [3, 4]], ms.float64).tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert Tensor(2**63).item() == 2**63
     assert Tensor([1.0, 3.00390625], ms.bfloat16).tolist() == [1.0, 3.0]
@@ -44,10 +43,47 @@ def test_values_of_data():
     assert Tensor(np.arange(6).reshape(2, 3)[:, ::-2]).tolist() == [[2, 0], [5, 3]]
 
 
-@pytest.mark.parametrize('data', ['abc', None, [1, 'a'], [1, None], {}, range(3), [[1, 2], [3]], b'x', np.array(['a'])])
+@pytest.mark.parametrize('data', ['abc', None, [1, 'a'], [1, None], {}, range(3), [[1, 2], [3]], b'x', np.array(['a']),
+                                  np.array(['2020-01-01'], 'M8[D]'), np.array([1], 'm8[s]'), np.datetime64('2020-01-01'),
+                                  np.array([1, None], object), np.array([(1, 2)], 'i4,i4')])
 def test_refused_data(data):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="For '?Tensor"):
         Tensor(data)
+    with pytest.raises(TypeError):
+        Tensor.from_numpy(data)
+
+
+@pytest.mark.parametrize('data, dtype', [
+    ([2**40], ms.int32), (300, ms.int8), ([[1, -129]], ms.int8), (-1, ms.uint8), ([2**63], ms.int64), (2**70, None),
+    ([-2**63 - 1], None), (2**64, ms.uint64), (-1, ms.uint64),
+])
+def test_refused_ints(data, dtype):
+    value = np.array(data, object).ravel()[-1]
+    with pytest.raises(OverflowError, match=f"For 'Tensor', the integer {value} is out of bounds for"):
+        Tensor(data, dtype)
+
+
+def test_ints_at_the_bounds():
+    for name in ('int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64'):
+        low, high = np.iinfo(name).min, np.iinfo(name).max
+        assert Tensor([low, high], dtype(name)).tolist() == [low, high]
+    assert Tensor([2**70, 0], ms.bool_).tolist() == [True, False] and Tensor(2**70, ms.float32).item() == 2.0**70
+
+
+def test_operators_with_ints_out_of_bounds():
+    x = Tensor([1, 2], ms.int8)
+    for call in (lambda: x + 128, lambda: -129 * x, lambda: Tensor([1], ms.uint8) + -1, lambda: x + 2**70, lambda: ms.ops.add(x, 300),
+                 lambda: ms.ops.full((2,), 128, dtype=ms.int8), lambda: ms.mint.full((2,), -1, dtype=ms.uint16),
+                 lambda: ms.ops.arange(126, 129, dtype=ms.int8), lambda: ms.mint.arange(2**40, 2**40 + 2, dtype=ms.int32),
+                 lambda: x.masked_fill(x == 1, 300), lambda: x.__setitem__(0, 300)):
+        with pytest.raises(OverflowError, match='out of bounds for'):
+            call()
+    assert (x + 127).tolist() == [-128, -127] and ms.ops.arange(126, 128, dtype=ms.int8).tolist() == [126, 127]
+    for number in (300, -300):
+        for op in ('__lt__', '__le__', '__eq__', '__ne__', '__gt__', '__ge__'):
+            assert getattr(x, op)(number).tolist() == getattr(x.asnumpy(), op)(number).tolist()
+    assert (Tensor([0, 2**64 - 1], ms.uint64) > -1).tolist() == [True, True]
+    assert x.clamp(-300, 300).tolist() == [1, 2] and x.clamp(2, 300).tolist() == [2, 2]
 
 
 def test_refused_arguments():
