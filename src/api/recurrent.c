@@ -157,8 +157,8 @@ static MsTensor *last_of(const Layer *l, MsTensor *states, MsTensor *first)
 /* One direction over x [time, batch, in]; y [time, batch, hidden], and *h, *c move to the last state. */
 static MsTensor *run(const Layer *l, MsTensor *x, MsTensor **h, MsTensor **c)
 {
-    MsTensor *cells = NULL,
-             *time = ms_reshape(ms_arange_int(0, 1, shape(x)[0], MS_INT64), MS_INTS(shape(x)[0], 1, 1));
+    MsTensor *cells = NULL, *time = NULL; /* the number of each step, where sequences end at different ones */
+    if (l->length) time = ms_reshape(ms_arange_int(0, 1, shape(x)[0], MS_INT64), MS_INTS(shape(x)[0], 1, 1));
     x = reversed(l, x, time);
     MsTensor *y = !x                    ? NULL
                   : l->kind->gates == 4 ? run_lstm(l, x, *h, *c, &cells)

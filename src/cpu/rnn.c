@@ -8,28 +8,10 @@
 #include "cpu/dense.h"
 #include "cpu/isa.h"
 #include "op/op.h"
+#include "op/rnn.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Inputs of lstm_grad and of gru_grad. */
-enum {
-    DY,
-    DC,
-    DGATES,
-    GATES,
-    CS,
-    C,
-    W
-};
-enum {
-    GRU_DY,
-    GRU_DGATES,
-    GRU_GATES,
-    GRU_Y,
-    GRU_H,
-    GRU_W
-};
 
 typedef struct Sizes {
     int64_t time, batch, n;
@@ -108,7 +90,7 @@ static MsStatus backward(const Sizes *s, MsTensor *const *in, MsTensor *const *o
     size_t bytes = packed_bytes(s->n);
     float *packed = ms__alloc(bytes);
     if (!packed) return MS_ERROR_MEMORY;
-    pack_backward((const float *)(const void *)in[W]->data, 4, s->n, packed);
+    pack_backward((const float *)(const void *)in[LSTM_W]->data, 4, s->n, packed);
     MsLstm p = {.batch = s->batch, .n = s->n, .packed = packed, .carry = (float *)(void *)out[2]->data};
     const MsRnnFns *fns = MS_ISA_PICK(&ms__rnn_);
     ms__zero(out[2]);
@@ -117,12 +99,12 @@ static MsStatus backward(const Sizes *s, MsTensor *const *in, MsTensor *const *o
         if (t < 0) {
             p.dh = (float *)(void *)out[1]->data;
         } else {
-            p.dy = step(in[DY], t);
-            p.dc = in[DC] ? step(in[DC], t) : NULL;
-            p.dgates = in[DGATES] ? step(in[DGATES], t) : NULL;
-            p.gates_in = step(in[GATES], t);
-            p.c_in = step(in[CS], t);
-            p.c_before = t ? step(in[CS], t - 1) : (const float *)(const void *)in[C]->data;
+            p.dy = step(in[LSTM_DY], t);
+            p.dc = in[LSTM_DC] ? step(in[LSTM_DC], t) : NULL;
+            p.dgates = in[LSTM_DGATES] ? step(in[LSTM_DGATES], t) : NULL;
+            p.gates_in = step(in[LSTM_GATES], t);
+            p.c_in = step(in[LSTM_CS], t);
+            p.c_before = t ? step(in[LSTM_CS], t - 1) : (const float *)(const void *)in[LSTM_C]->data;
             p.da = (float *)step(out[0], t);
         }
         ms__parallel_for(blocks(s->n), grain(s), fns->lstm_grad, &p);
@@ -215,7 +197,7 @@ static MsStatus plain_forward(const Sizes *s, MsTensor *const *in, MsTensor *con
 static MsStatus plain_backward(const Sizes *s, MsTensor *const *in, MsTensor *const *out)
 {
     int64_t n = s->n, each = s->batch * n;
-    const double *w = at(in[W]), *gates = at(in[GATES]);
+    const double *w = at(in[LSTM_W]), *gates = at(in[LSTM_GATES]);
     double *da = at(out[0]), *dh = at(out[1]), *carry = at(out[2]);
     memset(dh, 0, (size_t)each * sizeof *dh);
     memset(carry, 0, (size_t)each * sizeof *carry);
@@ -223,15 +205,15 @@ static MsStatus plain_backward(const Sizes *s, MsTensor *const *in, MsTensor *co
         for (int64_t b = 0; b < s->batch; b++) {
             int64_t r = t * s->batch + b;
             for (int64_t u = 0; u < n; u++) {
-                double g[4], d[4], d_h = at(in[DY])[r * n + u] + dh[b * n + u],
-                                   tc = tanh(at(in[CS])[r * n + u]);
+                double g[4], d[4], d_h = at(in[LSTM_DY])[r * n + u] + dh[b * n + u],
+                                   tc = tanh(at(in[LSTM_CS])[r * n + u]);
                 for (int q = 0; q < 4; q++) g[q] = gates[(r * 4 + q) * n + u];
                 double dc = carry[b * n + u] + d_h * g[3] * (1 - tc * tc);
-                if (in[DC]) dc += at(in[DC])[r * n + u];
-                double before = t ? at(in[CS])[r * n - each + u] : at(in[C])[b * n + u];
+                if (in[LSTM_DC]) dc += at(in[LSTM_DC])[r * n + u];
+                double before = t ? at(in[LSTM_CS])[r * n - each + u] : at(in[LSTM_C])[b * n + u];
                 d[0] = dc * g[2], d[1] = dc * before, d[2] = dc * g[0], d[3] = d_h * tc;
                 for (int q = 0; q < 4; q++) {
-                    if (in[DGATES]) d[q] += at(in[DGATES])[(r * 4 + q) * n + u];
+                    if (in[LSTM_DGATES]) d[q] += at(in[LSTM_DGATES])[(r * 4 + q) * n + u];
                     da[(r * 4 + q) * n + u] = d[q] * (q == 2 ? 1 - g[q] * g[q] : g[q] * (1 - g[q]));
                 }
                 carry[b * n + u] = dc * g[1];
@@ -320,7 +302,7 @@ static MsStatus run_lstm(MsCall *c)
 }
 static MsStatus run_lstm_grad(MsCall *c)
 {
-    return run(c, MS_FLOAT32, GATES, 4, backward);
+    return run(c, MS_FLOAT32, LSTM_GATES, 4, backward);
 }
 static MsStatus run_lstm_plain(MsCall *c)
 {
@@ -328,7 +310,7 @@ static MsStatus run_lstm_plain(MsCall *c)
 }
 static MsStatus run_lstm_grad_plain(MsCall *c)
 {
-    return run(c, MS_FLOAT64, GATES, 4, plain_backward);
+    return run(c, MS_FLOAT64, LSTM_GATES, 4, plain_backward);
 }
 
 static MsStatus run_gru(MsCall *c)

@@ -9,6 +9,7 @@
  * [time, batch, 3 hidden] and the reset gate after the product:
  *   r, z = sigmoid(a_t + h w^T),  q = h w_n^T + b,  new = tanh(a_n + r q),  h = new + z (h - new)
  * Its gates are r, z, new, q. */
+#include "op/rnn.h"
 #include "core/mem.h"
 #include "mindspore_ops.h"
 #include "op/op.h"
@@ -61,28 +62,17 @@ static MsStatus infer_lstm(MsInfer *c)
     return MS_OK;
 }
 
-enum {
-    DY,
-    DC,
-    DGATES,
-    GATES,
-    CS,
-    C,
-    W,
-    N_GRAD
-};
-
 static MsStatus infer_lstm_grad(MsInfer *c)
 {
     int64_t s[4];
-    const MsAval *g = &c->in[GATES];
+    const MsAval *g = &c->in[LSTM_GATES];
     MS_TRY(sizes_of(c, g, 4, s));
-    if (!has_shape(&c->in[DY], 3, s)) return misfit(c->op, "dy", &c->in[DY], g);
-    if (!has_shape(&c->in[DC], 3, s)) return misfit(c->op, "dc", &c->in[DC], g);
-    if (!has_shape(&c->in[DGATES], 3, g->shape)) return misfit(c->op, "dgates", &c->in[DGATES], g);
-    if (!has_shape(&c->in[CS], 3, s)) return misfit(c->op, "cs", &c->in[CS], g);
-    if (!has_shape(&c->in[C], 2, s + 1)) return misfit(c->op, "c", &c->in[C], g);
-    if (!has_shape(&c->in[W], 2, (int64_t[]){s[3], s[2]})) return misfit(c->op, "w", &c->in[W], g);
+    if (!has_shape(&c->in[LSTM_DY], 3, s)) return misfit(c->op, "dy", &c->in[LSTM_DY], g);
+    if (!has_shape(&c->in[LSTM_DC], 3, s)) return misfit(c->op, "dc", &c->in[LSTM_DC], g);
+    if (!has_shape(&c->in[LSTM_DGATES], 3, g->shape)) return misfit(c->op, "dgates", &c->in[LSTM_DGATES], g);
+    if (!has_shape(&c->in[LSTM_CS], 3, s)) return misfit(c->op, "cs", &c->in[LSTM_CS], g);
+    if (!has_shape(&c->in[LSTM_C], 2, s + 1)) return misfit(c->op, "c", &c->in[LSTM_C], g);
+    if (!has_shape(&c->in[LSTM_W], 2, (int64_t[]){s[3], s[2]})) return misfit(c->op, "w", &c->in[LSTM_W], g);
     set_shape(&c->out[0], 3, g->shape);
     set_shape(&c->out[1], 2, s + 1);
     set_shape(&c->out[2], 2, s + 1);
@@ -138,25 +128,26 @@ static MsTensor *complement(MsTensor *x)
 
 static MsStatus lstm_composed(MsTensor *const *x, MsTensor **out)
 {
-    const int64_t *s = ms_tensor_shape(x[CS]);
+    const int64_t *s = ms_tensor_shape(x[LSTM_CS]);
     int64_t time = s[0], batch = s[1], n = s[2];
     MsTensor **da = ms__calloc((size_t)time, sizeof *da), *dh = NULL, *dc = NULL;
     if (!da) return MS_ERROR_MEMORY;
     for (int64_t t = time - 1; t >= 0; t--) {
         MsTensor *k[4], *d[4];
-        for (int q = 0; q < 4; q++) k[q] = part(x[GATES], t, q * n, n);
-        MsTensor *before = t > 0 ? part(x[CS], t - 1, 0, n) : x[C], *tc = ms_tanh(part(x[CS], t, 0, n));
-        dh = plus(part(x[DY], t, 0, n), dh);
-        dc = plus(plus(part(x[DC], t, 0, n), dc), ms_mul(ms_mul(dh, k[3]), complement(ms_square(tc))));
+        for (int q = 0; q < 4; q++) k[q] = part(x[LSTM_GATES], t, q * n, n);
+        MsTensor *before = t > 0 ? part(x[LSTM_CS], t - 1, 0, n) : x[LSTM_C],
+                 *tc = ms_tanh(part(x[LSTM_CS], t, 0, n));
+        dh = plus(part(x[LSTM_DY], t, 0, n), dh);
+        dc = plus(plus(part(x[LSTM_DC], t, 0, n), dc), ms_mul(ms_mul(dh, k[3]), complement(ms_square(tc))));
         d[0] = ms_mul(dc, k[2]), d[1] = ms_mul(dc, before), d[2] = ms_mul(dc, k[0]), d[3] = ms_mul(dh, tc);
         for (int q = 0; q < 4; q++) {
-            d[q] = plus(d[q], part(x[DGATES], t, q * n, n));
+            d[q] = plus(d[q], part(x[LSTM_DGATES], t, q * n, n));
             MsTensor *slope = q == 2 ? complement(ms_square(k[q])) : ms_mul(k[q], complement(k[q]));
             d[q] = ms_mul(d[q], slope);
             if (!d[q]) break;
         }
         MsTensor *all = d[0] && d[1] && d[2] && d[3] ? ms_concat(4, d, 1) : NULL;
-        dh = ms_matmul(all, x[W], false, false);
+        dh = ms_matmul(all, x[LSTM_W], false, false);
         dc = ms_mul(dc, k[1]);
         da[t] = all ? ms_reshape(all, MS_INTS(1, batch, 4 * n)) : NULL;
         if (!da[t] || !dh || !dc) {
@@ -176,8 +167,8 @@ typedef MsStatus (*Composed)(MsTensor *const *x, MsTensor **out);
 /* The gradient of an operator through the composition of what it computes. */
 static MsStatus vjp_composed(MsVjp *c, int n_in, int n_out, Composed composed)
 {
-    MsTensor *in[N_GRAD], *x[N_GRAD], *all[N_GRAD] = {NULL}, *y[3], *ct[3], *grad[N_GRAD];
-    int n = 0, at[N_GRAD];
+    MsTensor *in[N_LSTM_GRAD], *x[N_LSTM_GRAD], *all[N_LSTM_GRAD] = {NULL}, *y[3], *ct[3], *grad[N_LSTM_GRAD];
+    int n = 0, at[N_LSTM_GRAD];
     for (int i = 0; i < n_in; i++)
         if (c->in[i]) at[n] = i, in[n++] = c->in[i];
     for (int j = 0; j < n_out; j++) {
@@ -200,7 +191,7 @@ static MsStatus vjp_composed(MsVjp *c, int n_in, int n_out, Composed composed)
 
 static MsStatus vjp_lstm_grad(MsVjp *c)
 {
-    return vjp_composed(c, N_GRAD, 3, lstm_composed);
+    return vjp_composed(c, N_LSTM_GRAD, 3, lstm_composed);
 }
 
 MS_OP(lstm, .sig = "lstm(a: float, h: a, c: a, w: a) -> a, a, a", .infer = infer_lstm, .vjp = vjp_lstm,
@@ -232,16 +223,6 @@ static MsStatus infer_gru(MsInfer *c)
     set_shape(&c->out[1], 3, (int64_t[]){s[0], s[1], 4 * s[2]});
     return MS_OK;
 }
-
-enum {
-    GRU_DY,
-    GRU_DGATES,
-    GRU_GATES,
-    GRU_Y,
-    GRU_H,
-    GRU_W,
-    N_GRU_GRAD
-};
 
 static MsStatus infer_gru_grad(MsInfer *c)
 {
