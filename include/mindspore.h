@@ -89,6 +89,7 @@ typedef enum MsDtype {
 } MsDtype;
 
 MS_API_EXPORT const char *ms_dtype_name(MsDtype dtype); /* "float32"; "none" for MS_DTYPE_NONE */
+MS_API_EXPORT MsDtype ms_dtype_named(const char *name); /* MS_DTYPE_NONE where there is none of this name */
 MS_API_EXPORT size_t ms_dtype_size(MsDtype dtype);      /* bytes of an element; 1 for int4 */
 MS_API_EXPORT bool ms_dtype_is_float(MsDtype dtype);    /* float16, bfloat16, float32, float64 */
 MS_API_EXPORT bool ms_dtype_is_complex(MsDtype dtype);

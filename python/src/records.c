@@ -41,13 +41,6 @@ static bool get_shape(PyObject *o, MsInts *shape, int64_t *v)
     return !PyErr_Occurred();
 }
 
-static MsDtype dtype_named(const char *name)
-{
-    for (int d = 0; d < MS_DTYPE_COUNT; d++)
-        if (strcmp(ms_dtype_name((MsDtype)d), name) == 0) return (MsDtype)d;
-    return MS_DTYPE_NONE;
-}
-
 /* spans(kind, paths, compression) -> (capsule, [rows of each file]) */
 static PyObject *ds_spans(PyObject *m, PyObject *args)
 {
@@ -120,7 +113,7 @@ static PyObject *ds_tfrecord(PyObject *m, PyObject *args)
         if (!PyArg_ParseTuple(PyList_GET_ITEM(list, k), "szO", &f[k].name, &dtype, &shape) ||
             !get_shape(shape, &f[k].shape, sizes[k]))
             return NULL;
-        f[k].dtype = dtype ? dtype_named(dtype) : MS_DTYPE_NONE;
+        f[k].dtype = dtype ? ms_dtype_named(dtype) : MS_DTYPE_NONE;
     }
     MsSpans *p = get_spans(spans);
     if (!p || py_sampler(sampler, &s)) return NULL;
@@ -154,7 +147,7 @@ static PyObject *ds_mindrecord(PyObject *m, PyObject *args)
         int is_blob;
         good = PyArg_ParseTuple(PyList_GET_ITEM(fields, k), "ssOp", &f[k].name, &dtype, &shape, &is_blob) &&
                get_shape(shape, &f[k].shape, sizes[k]);
-        if (good) f[k].dtype = dtype_named(dtype), f[k].blob = is_blob;
+        if (good) f[k].dtype = ms_dtype_named(dtype), f[k].blob = is_blob;
     }
     for (int k = 0; good && k < n_col; k++) {
         column[k] = (int)PyLong_AsLong(PyList_GET_ITEM(columns, k));

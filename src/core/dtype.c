@@ -2,6 +2,8 @@
  * that holds both; uint16/32/64 mix only with themselves and with bool, as the original's rule says. */
 #include "core/error.h"
 
+#include <string.h>
+
 typedef enum Kind {
     BOOL,
     SINT,
@@ -39,6 +41,13 @@ static const struct {
 const char *ms_dtype_name(MsDtype dtype)
 {
     return dtype >= 0 && dtype < MS_DTYPE_COUNT ? table[dtype].name : "none";
+}
+
+MsDtype ms_dtype_named(const char *name)
+{
+    for (int d = 0; d < MS_DTYPE_COUNT; d++)
+        if (strcmp(table[d].name, name) == 0) return (MsDtype)d;
+    return MS_DTYPE_NONE;
 }
 
 size_t ms_dtype_size(MsDtype dtype)

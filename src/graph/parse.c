@@ -114,12 +114,7 @@ static MsStatus parse_dtype(Parser *p, MsDtype *dtype)
 {
     char name[24];
     const char *start = (skip(p), p->at);
-    if (word(p, name, sizeof name))
-        for (int d = 0; d < MS_DTYPE_COUNT; d++)
-            if (strcmp(ms_dtype_name((MsDtype)d), name) == 0) {
-                *dtype = (MsDtype)d;
-                return MS_OK;
-            }
+    if (word(p, name, sizeof name) && (*dtype = ms_dtype_named(name)) != MS_DTYPE_NONE) return MS_OK;
     p->at = start;
     return expected(p, "a dtype");
 }
