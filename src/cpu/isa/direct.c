@@ -137,15 +137,16 @@ static inline __attribute__((always_inline)) void weight_rows(const MsDirect *d,
         }
 }
 
-#define KW(n_o)                                                                                              \
+/* fn for this width of the kernel, a constant in each. */
+#define KW(fn, n, ...)                                                                                       \
     switch (d->kw) {                                                                                         \
-    case 1: weight_rows(d, n_o, 1, o0, c, kh); break;                                                        \
-    case 2: weight_rows(d, n_o, 2, o0, c, kh); break;                                                        \
-    case 3: weight_rows(d, n_o, 3, o0, c, kh); break;                                                        \
-    case 4: weight_rows(d, n_o, 4, o0, c, kh); break;                                                        \
-    case 5: weight_rows(d, n_o, 5, o0, c, kh); break;                                                        \
-    case 6: weight_rows(d, n_o, 6, o0, c, kh); break;                                                        \
-    default: weight_rows(d, n_o, 7, o0, c, kh);                                                              \
+    case 1: fn(d, n, 1, __VA_ARGS__); break;                                                                 \
+    case 2: fn(d, n, 2, __VA_ARGS__); break;                                                                 \
+    case 3: fn(d, n, 3, __VA_ARGS__); break;                                                                 \
+    case 4: fn(d, n, 4, __VA_ARGS__); break;                                                                 \
+    case 5: fn(d, n, 5, __VA_ARGS__); break;                                                                 \
+    case 6: fn(d, n, 6, __VA_ARGS__); break;                                                                 \
+    default: fn(d, n, 7, __VA_ARGS__);                                                                       \
     }
 
 static void weight(void *ctx, int64_t begin, int64_t end)
@@ -156,10 +157,10 @@ static void weight(void *ctx, int64_t begin, int64_t end)
             (d->o + 3) / 4; /* innermost, so that the narrow last one is spread over the threads */
         int64_t o0 = r % blocks * 4, c = r / blocks / d->kh, kh = r / blocks % d->kh;
         switch (d->o - o0) {
-        case 1: KW(1) break;
-        case 2: KW(2) break;
-        case 3: KW(3) break;
-        default: KW(4)
+        case 1: KW(weight_rows, 1, o0, c, kh) break;
+        case 2: KW(weight_rows, 2, o0, c, kh) break;
+        case 3: KW(weight_rows, 3, o0, c, kh) break;
+        default: KW(weight_rows, 4, o0, c, kh)
         }
     }
 }
@@ -251,17 +252,6 @@ static inline __attribute__((always_inline)) void weight_pixels(const MsDirect *
                 d->dw[(((o0 + o) * d->c + c0 + c) * d->kh + kh) * d->kw + k] = acc[c][k][o];
 }
 
-#define LANES_KW(n_c)                                                                                        \
-    switch (d->kw) {                                                                                         \
-    case 1: weight_pixels(d, n_c, 1, o0, c0, kh); break;                                                     \
-    case 2: weight_pixels(d, n_c, 2, o0, c0, kh); break;                                                     \
-    case 3: weight_pixels(d, n_c, 3, o0, c0, kh); break;                                                     \
-    case 4: weight_pixels(d, n_c, 4, o0, c0, kh); break;                                                     \
-    case 5: weight_pixels(d, n_c, 5, o0, c0, kh); break;                                                     \
-    case 6: weight_pixels(d, n_c, 6, o0, c0, kh); break;                                                     \
-    default: weight_pixels(d, n_c, 7, o0, c0, kh);                                                           \
-    }
-
 static void weight_lanes(void *ctx, int64_t begin, int64_t end)
 {
     const MsDirect *d = ctx;
@@ -269,9 +259,9 @@ static void weight_lanes(void *ctx, int64_t begin, int64_t end)
     for (int64_t r = begin; r < end; r++) {
         int64_t c0 = r % blocks * 3, kh = r / blocks % d->kh, o0 = r / blocks / d->kh * LANES;
         switch (d->c - c0) {
-        case 1: LANES_KW(1) break;
-        case 2: LANES_KW(2) break;
-        default: LANES_KW(3)
+        case 1: KW(weight_pixels, 1, o0, c0, kh) break;
+        case 2: KW(weight_pixels, 2, o0, c0, kh) break;
+        default: KW(weight_pixels, 3, o0, c0, kh)
         }
     }
 }
