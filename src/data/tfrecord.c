@@ -113,13 +113,13 @@ static int64_t numbers(Bytes b, int kind, void *to)
 {
     int64_t n = 0;
     uint32_t number;
-    int type, single = kind == 2 ? 5 : 0;
+    int type;
     Bytes c;
     uint64_t v = 0;
     while (b.p < b.end) {
         if (!field(&b, &number, &type, &c, &v)) return -1;
         if (number != 1) continue;
-        if (type == single && kind == 3) {
+        if (kind == 3 && type == 0) {
             if (to) ((int64_t *)to)[n] = (int64_t)v;
             n++;
         } else if (kind == 2 && (type == 5 || type == 2)) {

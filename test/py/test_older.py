@@ -5,24 +5,12 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
+from test_primitives_more import f32, same
 
 RNG = np.random.default_rng(5)
 X4 = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
 WINDOWS = [[0, 1, 2, 4, 5, 6, 8, 9, 10], [1, 2, 3, 5, 6, 7, 9, 10, 11], [4, 5, 6, 8, 9, 10, 12, 13, 14], [5, 6, 7, 9, 10, 11, 13, 14, 15]]
 COLOURS = RNG.uniform(0.05, 1, (4, 3)).astype(np.float32)
-
-
-def f32(*v):
-    return np.array(v, np.float32)
-
-
-def same(got, want):
-    if isinstance(want, tuple):
-        assert isinstance(got, tuple) and len(got) == len(want)
-        for g, w in zip(got, want):
-            same(g, w)
-    else:
-        np.testing.assert_allclose(got.asnumpy() if isinstance(got, Tensor) else got, want, 1e-5, 1e-5)
 
 
 @pytest.mark.parametrize('name,attrs,inputs,want', [

@@ -14,6 +14,7 @@ import pytest
 import mindspore as ms
 import mindspore.dataset as ds
 from mindspore.mindrecord import FileReader, FileWriter, MindPage
+from test_summary import crc32c
 
 HERE = os.path.dirname(__file__)
 SCHEMA = {'id': {'type': 'int32'}, 'name': {'type': 'string'}, 'x': {'type': 'float64'}, 'data': {'type': 'bytes'},
@@ -150,16 +151,6 @@ def test_a_full_disk_leaves_nothing(tmp_path):
 
 # ---- TFRecord ----
 
-def crc(b):
-    c = 0xffffffff
-    for x in b:
-        c ^= x
-        for _ in range(8):
-            c = c >> 1 ^ (0x82f63b78 if c & 1 else 0)
-    c ^= 0xffffffff
-    return ((c >> 15 | c << 17) + 0xa282ead8) & 0xffffffff
-
-
 def varint(n):
     n &= (1 << 64) - 1
     out = b''
@@ -185,7 +176,7 @@ def tfrecord(path, rows, pack=lambda b: b):
     for row in rows:
         b = field(1, b''.join(field(1, field(1, k.encode()) + field(2, feature(v))) for k, v in row.items()))
         n = struct.pack('<Q', len(b))
-        out += n + struct.pack('<I', crc(n)) + b + struct.pack('<I', crc(b))
+        out += n + struct.pack('<I', crc32c(n)) + b + struct.pack('<I', crc32c(b))
     path.write_bytes(pack(out))
     return str(path)
 
