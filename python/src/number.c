@@ -261,6 +261,12 @@ const PyType_Slot py_operator_slots[] = {
     {Py_nb_remainder, op_mod},
     {Py_nb_power, op_pow},
     {Py_nb_matrix_multiply, op_matmul},
+    {Py_nb_inplace_add, op_add}, /* a new tensor: what else has this name keeps its values */
+    {Py_nb_inplace_subtract, op_sub},
+    {Py_nb_inplace_multiply, op_mul},
+    {Py_nb_inplace_true_divide, op_truediv},
+    {Py_nb_inplace_floor_divide, op_floordiv},
+    {Py_nb_inplace_remainder, op_mod},
     {Py_nb_and, op_and},
     {Py_nb_or, op_or},
     {Py_nb_xor, op_xor},

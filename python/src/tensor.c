@@ -689,6 +689,26 @@ static PyObject *register_hook(PyObject *self, PyObject *fn)
     return r;
 }
 
+static PyObject *remove_hook(PyObject *unused, PyObject *id)
+{
+    (void)unused;
+    PyObject *m = PyImport_ImportModule("mindspore.common.hooks");
+    PyObject *r = m ? PyObject_CallMethod(m, "remove_hook", "O", id) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+static PyObject *from_bytes(PyObject *unused, PyObject *args)
+{
+    (void)unused;
+    PyObject *m = PyImport_ImportModule("mindspore.common.tensor");
+    PyObject *f = m ? PyObject_GetAttrString(m, "convert_bytes_to_tensor") : NULL;
+    PyObject *r = f ? PyObject_CallObject(f, args) : NULL;
+    Py_XDECREF(m);
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyObject *returns_false(PyObject *self, PyObject *unused)
 {
     return get_false(self, unused);
@@ -701,9 +721,14 @@ static PyObject *returns_none(PyObject *self, PyObject *unused)
 
 static PyObject *get_bytes(PyObject *self, PyObject *unused)
 {
-    PyObject *array = py_asnumpy(self, unused);
-    PyObject *bytes = array ? PyObject_CallMethod(array, "tobytes", NULL) : NULL;
-    Py_XDECREF(array);
+    (void)unused;
+    int mark = ms_scope_begin();
+    MsTensor *t = ms_contiguous(py_concrete(self));
+    PyObject *bytes =
+        t ? PyBytes_FromStringAndSize(ms_tensor_data(t),
+                                      (Py_ssize_t)(t->numel * (int64_t)ms_dtype_size((MsDtype)t->dtype)))
+          : NULL;
+    ms_scope_end(mark, NULL, 0);
     return bytes;
 }
 
@@ -737,6 +762,10 @@ IN_PYTHON(to_coo)
 IN_PYTHON(to_csr)
 IN_PYTHON(storage)
 IN_PYTHON(stride)
+IN_PYTHON(__round__)
+IN_PYTHON(hooks)
+IN_PYTHON(pin_memory)
+IN_PYTHON(requires_grad_)
 #define PYTHON_METHOD(name, doc)                                                                             \
     {                                                                                                        \
 #name, (PyCFunction)(void (*)(void))name, METH_VARARGS | METH_KEYWORDS, doc                          \
@@ -754,6 +783,13 @@ static PyMethodDef methods[] = {
     {"from_dlpack", py_from_dlpack, METH_O | METH_STATIC, "A tensor over the memory of a DLPack capsule."},
     PYTHON_METHOD(to_coo, "The nonzero elements of a matrix as a COOTensor."),
     PYTHON_METHOD(to_csr, "The nonzero elements of a matrix as a CSRTensor."),
+    PYTHON_METHOD(__round__, NULL),
+    PYTHON_METHOD(hooks, "The functions that are called with the gradient of this tensor."),
+    PYTHON_METHOD(pin_memory, "Page-locked memory, which only other devices have a use for."),
+    PYTHON_METHOD(requires_grad_, "Whether a Parameter is trained; of other tensors nothing changes."),
+    {"remove_hook", remove_hook, METH_O | METH_STATIC, "Ends the hook whose handle has this number."},
+    {"convert_bytes_to_tensor", from_bytes, METH_VARARGS | METH_STATIC,
+     "A tensor of bytes that get_bytes gave, a shape and a dtype."},
     PYTHON_METHOD(stride, "Elements from one to the next along an axis, or of all axes as a list."),
     PYTHON_METHOD(storage, "The bytes behind the tensor."),
     {"untyped_storage", (PyCFunction)(void (*)(void))storage, METH_VARARGS | METH_KEYWORDS,
@@ -790,6 +826,7 @@ static PyMethodDef methods[] = {
     {"is_complex", is_complex, METH_NOARGS, NULL},
     {"is_signed", is_signed, METH_NOARGS, NULL},
     {"assign_value", share, METH_O, "Makes the tensor stand for the data of another one."},
+    {"assign_value_cpp", share, METH_O, "Makes the tensor stand for the data of another one."},
     {"init_data", (PyCFunction)(void (*)(void))init_data, METH_VARARGS | METH_KEYWORDS,
      "Makes promised data."},
     {NULL, NULL, 0, NULL},

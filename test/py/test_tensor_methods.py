@@ -1,4 +1,6 @@
 """Methods of Tensor: in-place forms with gradients through views, bytes as another dtype, resize, choose, set_."""
+import operator
+
 import numpy as np
 import pytest
 
@@ -99,3 +101,70 @@ def test_set_shares_memory():
     a[0, 0] = 7
     assert c[0, 0].item() == 7
     assert a.storage().nbytes() == 24 and a.storage().data_ptr() == a.data_ptr()
+
+
+@pytest.mark.parametrize('op', [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod])
+@pytest.mark.parametrize('jit', [False, True])
+def test_augmented_assignment_makes_a_new_tensor(op, jit):
+    """As in the original: an alias keeps its values; the dtype may change."""
+    assert f'__{op.__name__}__' in dir(Tensor)
+    a, number = x(), Tensor([3, 4, 5])
+    alias, view = a, a[0]
+    r = op(a, 2.)
+    assert r is not a
+    np.testing.assert_array_equal(r.asnumpy(), op(x().asnumpy(), f4(2)))
+    assert alias.tolist() == x().tolist() and view.tolist() == x()[0].tolist()
+    assert op(number, 2.5).dtype is ms.float32 and number.tolist() == [3, 4, 5]
+
+    def f(t):
+        t = op(t, 2.)
+        return (t * t).sum()
+
+    def plain(t):
+        t = getattr(t, op.__name__.replace('i', '__', 1) + '__')(2.)
+        return (t * t).sum()
+    np.testing.assert_allclose(ms.grad(ms.jit(f) if jit else f)(x()).asnumpy(), ms.grad(plain)(x()).asnumpy())
+
+
+def test_round_of_python():
+    assert round(Tensor([.5, 1.5, -2.25])).tolist() == [0, 2, -2]
+    assert round(Tensor([.125, 1.26]), 1).tolist() == [np.float32(.1), np.float32(1.3)]
+
+
+def test_hooks_by_number():
+    a = x()
+    h = a.register_hook(triple := lambda g: g * 3)
+    assert a.hooks() == [triple] and ms.grad(lambda t: t.sum())(a)[0, 0].item() == 3
+    Tensor.remove_hook(h.id)
+    assert a.hooks() == [] and ms.grad(lambda t: t.sum())(a)[0, 0].item() == 1
+
+
+@pytest.mark.parametrize('a', [x(), x().astype(ms.bfloat16), x()[:, ::2], Tensor(1), Tensor([]), Tensor([True, False])], ids=str)
+def test_bytes_and_back(a):
+    b = Tensor.convert_bytes_to_tensor(a.get_bytes(), a.shape, a.dtype)
+    assert len(a.get_bytes()) == a.nbytes and b.dtype is a.dtype and b.shape == a.shape and b.tolist() == a.tolist()
+    with pytest.raises(ValueError):
+        Tensor.convert_bytes_to_tensor(b'1' + a.get_bytes(), a.shape, a.dtype)
+
+
+def test_flags_of_a_parameter():
+    p = ms.Parameter(x(), name='p')
+    for flag, default in (('parallel_optimizer', True), ('layerwise_parallel', False), ('parallel_optimizer_comm_recompute', False)):
+        assert getattr(p, flag) is default
+        setattr(p, flag, not default)
+        assert getattr(p.clone(), flag) is getattr(p.param_info, flag) is (not default)
+        with pytest.raises(TypeError, match=flag):
+            setattr(p, flag, 1)
+    p.param_info.name = 'q'
+    assert p.name == 'q' and p.param_info.parameter_shape == [2, 3] and p.param_info.obj is p
+    q = ms.Parameter(x(), name='r')
+    q.param_info = p.param_info
+    assert q.name == 'q' and q.layerwise_parallel
+    with pytest.raises(AttributeError):
+        p.param_info.foo = 1
+    assert p.requires_grad_(False) is p and not p.requires_grad
+    assert x().requires_grad_().shape == (2, 3)
+    with pytest.raises(TypeError):
+        p.requires_grad_(1)
+    with pytest.raises(RuntimeError, match='page-locked'):
+        x().pin_memory()

@@ -10,15 +10,14 @@ class HookHandle:
     """What registering a hook returns; ``remove()`` takes the hook out again."""
 
     def __init__(self, table, extra=()):
-        self._id = next(_ids)
+        self.id = next(_ids)
         self._tables = [weakref.ref(t) for t in (table, *extra)]
 
     def remove(self):
-        version[0] += 1
         for ref in self._tables:
             table = ref()
             if table is not None:
-                table.pop(self._id, None)
+                table.discard(self.id)
         self._tables = []
 
     def __enter__(self):
@@ -33,13 +32,17 @@ class HookTable(dict):
 
     __slots__ = ("__weakref__",)
 
+    def discard(self, handle_id):
+        version[0] += 1
+        self.pop(handle_id, None)
+
     def add(self, hook, prepend=False, extra=()):
         if not callable(hook):
             raise TypeError(f"Expected a callable hook function, but got {type(hook).__name__}.")
         handle = HookHandle(self, extra)
         version[0] += 1
-        self[handle._id] = hook
+        self[handle.id] = hook
         if prepend:
-            for key in [k for k in self if k != handle._id]:
+            for key in [k for k in self if k != handle.id]:
                 self[key] = self.pop(key)
         return handle

@@ -107,6 +107,12 @@ def hooks_of(x):
     return tuple(_tables[id(x)].values()) if id(x) in _tables else ()
 
 
+def remove_hook(handle_id):
+    """Ends the hook of a tensor whose handle has the number ``handle_id``."""
+    for table in list(_tables.values()) + [known[1] for known in _inside.values()]:
+        table.discard(handle_id)
+
+
 def borrow(x, owner):
     """x, which stands for owner in a transformation, has owner's hooks."""
     if hooks_of(owner):

@@ -33,6 +33,41 @@ def _initial(default_input):
                     f"But got type {type(default_input)}.")
 
 
+def _flag(name):
+    def read(self):
+        return self.__dict__.get("_" + name, False)
+
+    def write(self, value):
+        if not isinstance(value, bool):
+            raise TypeError(f"The argument `{name}` must be bool type.")
+        self.__dict__["_" + name] = value
+    return property(read, write)
+
+
+class ParamInfo:
+    """What a Parameter is besides its data; reads and writes go to the Parameter, ``obj``."""
+
+    NAMES = ("name", "requires_grad", "layerwise_parallel", "parallel_optimizer", "parallel_optimizer_comm_recompute", "comm_fusion",
+             "requires_aggr", "cache_enable", "cache_shape", "key", "storage_format")
+
+    def __init__(self, obj):
+        self.__dict__["obj"] = obj
+
+    @property
+    def parameter_shape(self):
+        return list(self.obj.shape)
+
+    def __getattr__(self, name):
+        if name not in self.NAMES:
+            raise AttributeError(f"'ParamInfo' object has no attribute {name!r}")
+        return getattr(self.obj, name)
+
+    def __setattr__(self, name, value):
+        if name not in self.NAMES:
+            raise AttributeError(f"'ParamInfo' object has no attribute {name!r} that can be set")
+        setattr(self.obj, name, value)
+
+
 class Parameter(Tensor):
     """A Tensor that is trained. ``default_input``: a Tensor (of ``initializer`` too), a number, an ndarray or a list."""
 
@@ -45,7 +80,6 @@ class Parameter(Tensor):
     unique = False
     comm_fusion = 1
     requires_aggr = True
-    param_info = None
 
     def __new__(cls, default_input, *args, **kwargs):
         return Tensor.__new__(cls, 0).__share(_initial(default_input))
@@ -54,10 +88,7 @@ class Parameter(Tensor):
                  storage_format=""):
         self.name = name
         self.requires_grad = requires_grad
-        for flag, value in (("layerwise_parallel", layerwise_parallel), ("parallel_optimizer", parallel_optimizer)):
-            if not isinstance(value, bool):
-                raise TypeError(f"The argument `{flag}` must be bool type")
-            setattr(self, flag, value)
+        self.layerwise_parallel, self.parallel_optimizer = layerwise_parallel, parallel_optimizer
         self.storage_format = storage_format
 
     def __share(self, tensor):
@@ -92,6 +123,19 @@ class Parameter(Tensor):
         if not isinstance(value, bool):
             raise TypeError("The argument `requires_grad` must be bool type")
         self._requires_grad = value
+
+    layerwise_parallel = _flag("layerwise_parallel")
+    parallel_optimizer = _flag("parallel_optimizer")
+    parallel_optimizer_comm_recompute = _flag("parallel_optimizer_comm_recompute")
+
+    @property
+    def param_info(self):
+        return ParamInfo(self)
+
+    @param_info.setter
+    def param_info(self, info):
+        for name in ParamInfo.NAMES:
+            setattr(self, name, getattr(info, name))
 
     @property
     def inited_param(self):
@@ -152,7 +196,8 @@ class Parameter(Tensor):
             from mindspore.common.initializer import initializer
             values = _initial(initializer(init, self.shape, self.dtype)) if self.size else Tensor(self)
         new = type(self)._ms_adopt(values, self._name, self._requires_grad)
-        new.layerwise_parallel, new.parallel_optimizer = self.layerwise_parallel, self.parallel_optimizer
+        for flag in ("layerwise_parallel", "parallel_optimizer", "parallel_optimizer_comm_recompute"):
+            setattr(new, flag, getattr(self, flag))
         return new
 
     def copy(self):

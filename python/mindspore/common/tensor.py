@@ -1,6 +1,7 @@
 """The Tensor under the path that existing code imports it from, and its methods that need no speed."""
 from mindspore import _c
 from mindspore._c import Tensor
+from mindspore.common.dtype import uint8
 
 __all__ = ['Tensor', 'UntypedStorage']
 
@@ -31,7 +32,7 @@ class UntypedStorage:
         """Copies the bytes of another storage of the same size."""
         if not isinstance(other, UntypedStorage) or other.nbytes() != self.nbytes():
             raise ValueError(f"For 'copy_', a storage of {self.nbytes()} bytes is needed, but got {other!r}.")
-        self._flat.asnumpy().view('u1')[:] = other._flat.asnumpy().view('u1')
+        self._flat.view(uint8).copy_(other._flat.view(uint8))
         return self
 
     def resize_(self, size):
@@ -99,6 +100,39 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
                 n *= s
         source = source.as_strided(size, tuple(stride), storage_offset)
     return Tensor.assign_value(self, source)
+
+
+def __round__(self, ndigits=0):
+    return Tensor.round(self, decimals=ndigits)
+
+
+def hooks(self):
+    from mindspore.common.hooks import hooks_of
+    return list(hooks_of(self))
+
+
+def pin_memory(self):
+    raise RuntimeError("For 'pin_memory', page-locked memory serves copies to other devices, but tensors lie on the CPU only.")
+
+
+def requires_grad_(self, requires_grad=True):
+    from mindspore.common.parameter import Parameter
+    if isinstance(self, Parameter):
+        self.requires_grad = requires_grad
+    elif not isinstance(requires_grad, bool):
+        raise TypeError(f"For 'requires_grad_', the 'requires_grad' must be bool, but got {type(requires_grad).__name__}.")
+    return self
+
+
+def convert_bytes_to_tensor(data, shape, dtype):
+    """The tensor whose ``get_bytes`` are ``data``."""
+    t = Tensor(shape=tuple(shape), dtype=dtype, init='zeros').init_data()
+    if not isinstance(data, bytes) or len(data) != t.nbytes:
+        raise ValueError(f"For 'convert_bytes_to_tensor', shape {shape} of {dtype} takes {t.nbytes} bytes, but got "
+                         f"{len(data) if isinstance(data, bytes) else type(data).__name__}.")
+    if data:
+        t.untyped_storage().copy_(UntypedStorage(Tensor(memoryview(data))))
+    return t
 
 
 def to_coo(self):

@@ -335,7 +335,7 @@ class Cell:
         hooks, with_kw = d.setdefault(table, HookTable()), d.setdefault(flags, HookTable())
         handle = hooks.add(hook_fn, prepend, (with_kw,))
         if with_kwargs:
-            with_kw[handle._id] = True
+            with_kw[handle.id] = True
         self._refresh_plain()
         return handle
 

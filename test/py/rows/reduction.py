@@ -96,6 +96,9 @@ for name, fn, pick, low in (('max', np.max, np.argmax, -9.0), ('min', np.min, np
         else extreme(fn, x, axis, keepdims, initial, where), c(T3, axis=1), c(T3, axis=(0, 2), keepdims=True),
         c(T3, axis=1, initial=low, where=W), c(T3, axis=2, keepdims=True, return_indices=True))
 
+    row(f'Tensor.arg{name}_with_value', lambda x, axis=0, keep_dims=False, fn=fn, pick=pick:
+        (extreme(fn, x, axis, keep_dims), arg(pick, x, axis, keep_dims)), c(T3), c(T3, 1, True), c(I3, axis=-1), c(N, 1))
+
     def argm(x, axis=None, keepdims=False, pick=pick):
         if axis is None:
             return np.asarray(pick(x.reshape(-1))).reshape((1,) * x.ndim if keepdims else ())
