@@ -160,4 +160,4 @@ def make_class(name, init, call, run):
         return run(self, *args, **kwargs)
 
     return type(name, (Primitive,), {"__init__": __init__, "__call__": __call__, "__module__": "mindspore.ops.operations",
-                                     "__signature__": init, "__doc__": f"{name}{init}: called with {call}."})
+                                     "__signature__": init, "inputs": tuple(call.parameters), "__doc__": f"{name}{init}: called with {call}."})
