@@ -56,6 +56,10 @@ MS_API_EXPORT MsSampler *ms_sampler_random(bool replacement, int64_t num);
 MS_API_EXPORT MsSampler *ms_sampler_distributed(int64_t shards, int64_t id, bool shuffle, int64_t num,
                                                 int64_t offset);
 MS_API_EXPORT MsSampler *ms_sampler_subset(int64_t n, const int64_t *index, bool shuffle, int64_t num);
+/* Blocks of adjacent rows (the files of a dataset), size[k] rows each, all rows of the dataset together: in
+ * random order, or in order with the rows of each mixed, or both. */
+MS_API_EXPORT MsSampler *ms_sampler_blocks(int64_t n, const int64_t *size, bool shuffle_blocks,
+                                           bool shuffle_rows);
 MS_API_EXPORT MsSampler *ms_sampler_weighted(int64_t n, const double *weight, int64_t num, bool replacement);
 /* num_val rows of each of the first num_class classes (0 = all), by the source's label column. */
 MS_API_EXPORT MsSampler *ms_sampler_pk(int64_t num_val, int64_t num_class, bool shuffle, int64_t num);
@@ -134,6 +138,9 @@ typedef struct MsSource {
 } MsSource;
 MS_API_EXPORT MsDataset *ms_dataset_source(const MsSource *source, int n, const char *const *name,
                                            MsSampler *sampler, int workers);
+/* What messages say of the rows of a source that does not describe them: the files that they come from. Before
+ * the first iterator. */
+MS_API_EXPORT MsStatus ms_dataset_origin(MsDataset *d, const char *text);
 
 /* Row i holds the bytes of the file path[i] (uint8, the column name[0]) and row i of each of the `n_more` tensors (columns
  * name[1..]), of which the first is the class for ms_sampler_pk. Paths are copied, tensors referenced. */
@@ -164,7 +171,8 @@ MS_API_EXPORT MsDataset *ms_dataset_mindrecord(const MsRecordFiles *files, MsSam
  * `Example`. compression: NULL, "GZIP" or "ZLIB" (then a file is unpacked into a nameless temporary one). The files are
  * looked through by the constructor. kind "lines" or "records". Errors: RUNTIME, naming the file. */
 typedef struct MsSpans MsSpans;
-MS_API_EXPORT MsSpans *ms_spans_new(const char *kind, int n_file, const char *const *path, const char *compression);
+MS_API_EXPORT MsSpans *ms_spans_new(const char *kind, int n_file, const char *const *path,
+                                    const char *compression);
 MS_API_EXPORT int64_t ms_spans_count(const MsSpans *s, int file); /* rows of a file, -1: of all */
 MS_API_EXPORT MsSpans *ms_spans_ref(MsSpans *s);
 MS_API_EXPORT void ms_spans_unref(MsSpans *s);

@@ -246,7 +246,9 @@ static PyObject *sampler_list(const char *kind, PyObject *args)
             index[k] = PyLong_AsLongLong(PyList_GET_ITEM(list, k));
     }
     if (!PyErr_Occurred())
-        s = weighted ? ms_sampler_weighted(n, weight, num, flag) : ms_sampler_subset(n, index, flag, num);
+        s = weighted                      ? ms_sampler_weighted(n, weight, num, flag)
+            : strcmp(kind, "blocks") == 0 ? ms_sampler_blocks(n, index, flag, num)
+                                          : ms_sampler_subset(n, index, flag, num);
     free(weight);
     free(index);
     return s || !PyErr_Occurred() ? capsule(s, SAMPLER, free_sampler) : NULL;
@@ -478,6 +480,18 @@ static PyObject *ds_slices(PyObject *m, PyObject *args)
     if (k < n) ms_sampler_unref(s);
     ms_scope_end(mark, NULL, 0);
     return result;
+}
+
+/* origin(source, text): the source again */
+static PyObject *ds_origin(PyObject *m, PyObject *args)
+{
+    (void)m;
+    PyObject *d;
+    const char *text;
+    if (!PyArg_ParseTuple(args, "Os", &d, &text)) return NULL;
+    MsDataset *set = PyCapsule_GetPointer(d, DATASET);
+    if (!set) return NULL;
+    return ms_dataset_origin(set, text) == MS_OK ? Py_NewRef(d) : raise_error();
 }
 
 /* files(paths, names, arrays, sampler): rows of a file's bytes and of the arrays, which are copied */
@@ -1009,6 +1023,7 @@ static PyMethodDef methods[] = {
     {"ds_apply", ds_apply, METH_VARARGS, NULL},
     {"ds_mnist", ds_mnist, METH_VARARGS, NULL},
     {"ds_slices", ds_slices, METH_VARARGS, NULL},
+    {"ds_origin", ds_origin, METH_VARARGS, NULL},
     {"ds_files", ds_files, METH_VARARGS, NULL},
     {"ds_write_image", ds_write_image, METH_VARARGS, NULL},
     {"ds_source", ds_source, METH_VARARGS, NULL},

@@ -219,7 +219,7 @@ void ms__resize_target(const double *arg, int64_t in_h, int64_t in_w, int64_t *h
 typedef struct MsChain MsChain;
 MsChain *ms__chain_new(int n, MsTransform *const *op);
 MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *const *in, int *n_out,
-                       MsTensor **out, const char **failed_op);
+                       MsTensor **out, const MsTransform **failed);
 bool ms__chain_is_host(const MsChain *c); /* some step calls into the host language */
 bool ms__chain_is_ordered(const MsChain *c);
 void ms__chain_free(MsChain *c);

@@ -33,15 +33,16 @@ static void map_free(MsDataset *d)
     ms__chain_free(((MapSet *)d)->chain);
 }
 
-/* Says which operation failed, on which column and row. */
-static MsStatus explain(MapSet *s, const char *name, int64_t index, int64_t origin)
+/* Says which operation failed, with which file, column and row. */
+static MsStatus explain(MapSet *s, const MsTransform *op, int64_t index, int64_t origin)
 {
     MsError e;
     ms__error_take(&e);
     const char *file = ms__dataset_describe(&s->base, origin);
-    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed on column '%s' of row %lld%s%s. %s",
-                     s->base.kind->name, name ? name : "PyFunc", s->base.child[0]->col[s->in[0]],
-                     (long long)index, file ? ", corresponding data file is: " : "", file ? file : "",
+    const char *name = op && op->host.name ? op->host.name : op ? op->kind->name : "PyFunc";
+    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed.%s%s%s Column '%s' of row %lld. %s",
+                     s->base.kind->name, name, file ? " The corresponding data file is: " : "",
+                     file ? file : "", file ? "." : "", s->base.child[0]->col[s->in[0]], (long long)index,
                      e.message);
 }
 
@@ -50,7 +51,7 @@ static MsStatus run_chain(MapSet *s, uint64_t seed, int64_t epoch, int64_t index
 {
     MsTensor *in[MS_DATA_MAX_COLUMN];
     MsDataRng rng = ms__data_rng(seed, epoch, index);
-    const char *failed = NULL;
+    const MsTransform *failed = NULL;
     for (int k = 0; k < s->n_in; k++) in[k] = row->col[s->in[k]];
     MsStatus st = ms__chain_run(s->chain, &rng, s->n_in, in, n_out, out, &failed);
     return st == MS_OK || st == MS_ERROR_STOP ? st : explain(s, failed, index, row->origin);

@@ -16,6 +16,7 @@ typedef enum Kind {
     SUBSET,
     WEIGHTED,
     PK,
+    BLOCKS,
     HOST
 } Kind;
 
@@ -151,6 +152,13 @@ MsSampler *ms_sampler_pk(int64_t num_val, int64_t num_class, bool shuffle, int64
     return s;
 }
 
+MsSampler *ms_sampler_blocks(int64_t n, const int64_t *size, bool shuffle_blocks, bool shuffle_rows)
+{
+    MsSampler *s = ms_sampler_subset(n, size, shuffle_blocks, 0);
+    if (s) s->kind = BLOCKS, s->replacement = shuffle_rows;
+    return s;
+}
+
 MsSampler *ms_sampler_host(const MsHostSampler *host)
 {
     MsSampler *s = sampler_new(HOST, 0);
@@ -193,6 +201,7 @@ static int64_t own_size(MsSampler *s, int64_t n)
         break;
     }
     case SUBSET: all = s->n; break;
+    case BLOCKS: return n;
     case WEIGHTED: return s->num ? s->num : s->n;
     case PK: return -1;
     case HOST: return s->host.size ? s->host.size(s->host.ctx, n) : -1;
@@ -351,6 +360,32 @@ static MsStatus fill_pk(MsSampler *s, const MsLabels *labels, const int64_t *row
     return MS_OK;
 }
 
+/* Blocks of adjacent rows in random order, or the rows of each in random order, or both. */
+static MsStatus fill_blocks(MsSampler *s, int64_t n, MsDataRng *rng, int64_t **out)
+{
+    int64_t *order = identity(s->n), *begin = ms__malloc((size_t)s->n * sizeof *begin), at = 0;
+    int64_t *v = ms__malloc((size_t)n * sizeof *v);
+    MsStatus st = order && begin && v ? MS_OK : ms_error()->code;
+    for (int64_t b = 0; st == MS_OK && b < s->n; b++) begin[b] = at, at += s->index[b];
+    if (st == MS_OK && at != n)
+        st = MS_FAIL(MS_ERROR_RUNTIME, "Blocks of %lld rows in all do not make up a dataset of %lld rows.",
+                     (long long)at, (long long)n);
+    if (st == MS_OK && s->shuffle) shuffle_list(order, s->n, rng);
+    for (int64_t b = 0, k = 0; st == MS_OK && b < s->n; b++) {
+        int64_t size = s->index[order[b]];
+        for (int64_t i = 0; i < size; i++) v[k + i] = begin[order[b]] + i;
+        if (s->replacement) shuffle_list(v + k, size, rng);
+        k += size;
+    }
+    free(order);
+    free(begin);
+    if (st != MS_OK)
+        free(v);
+    else
+        *out = v;
+    return st;
+}
+
 static MsStatus fill_host(MsSampler *s, int64_t n, int64_t epoch, int64_t **out, int64_t *count)
 {
     int64_t cap = n > 0 ? n : 1, m = 0;
@@ -401,6 +436,7 @@ static MsStatus fill_own(MsSampler *s, const MsLabels *labels, const int64_t *ro
         break;
     case WEIGHTED: return fill_weighted(s, rng, out, count);
     case PK: return fill_pk(s, labels, rows, n, rng, out, count);
+    case BLOCKS: MS_TRY(fill_blocks(s, n, rng, out)); break;
     case HOST: return fill_host(s, n, epoch, out, count);
     }
     *count = m;

@@ -21,6 +21,7 @@ typedef struct SourceSet {
     pthread_mutex_t lock; /* mnist: files are read by the first iterator */
     MsIdx image[2], label[2];
     int n_files;
+    char *origin; /* for messages: the files that the rows come from */
 } SourceSet;
 
 typedef struct SourceNode {
@@ -45,6 +46,7 @@ static void source_free(MsDataset *d)
         ms__idx_close(&s->image[k]);
         ms__idx_close(&s->label[k]);
     }
+    free(s->origin);
     if (s->host.release) s->host.release(s->host.ctx);
     pthread_mutex_destroy(&s->lock);
 }
@@ -211,7 +213,18 @@ const char *ms__dataset_describe(MsDataset *d, int64_t origin)
     while (d && d->n_child == 1) d = d->child[0];
     if (!d || d->kind != &source_kind) return NULL;
     SourceSet *s = (SourceSet *)d;
-    return s->host.describe ? s->host.describe(s->host.ctx, origin) : NULL;
+    return s->host.describe ? s->host.describe(s->host.ctx, origin) : s->origin;
+}
+
+MsStatus ms_dataset_origin(MsDataset *d, const char *text)
+{
+    if (d->kind != &source_kind)
+        return MS_FAIL(MS_ERROR_TYPE, "Only a source has an origin, '%s' has none.", d->kind->name);
+    char *copy = ms__strdup(text);
+    if (!copy) return ms_error()->code;
+    free(((SourceSet *)d)->origin);
+    ((SourceSet *)d)->origin = copy;
+    return MS_OK;
 }
 
 static SourceSet *source_new(MsSampler *sampler)

@@ -157,11 +157,6 @@ void ms_transform_unref(MsTransform *t)
     free(t);
 }
 
-static const char *name_of(const MsTransform *t)
-{
-    return t->kind == &host_kind && t->host.name ? t->host.name : t->kind->name;
-}
-
 /* ---- running ---- */
 
 static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *const *in, int *n_out,
@@ -173,7 +168,7 @@ static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *cons
     MsTensor *dense[MS_DATA_MAX_COLUMN];
     for (int k = 0; k < n_in; k++)
         if (!(t->kind->takes & MS_TAKES_TEXT) && ms__data_is_text(in[k]))
-            return MS_FAIL(MS_ERROR_RUNTIME, "%s: the input is text (%s), but must be numbers.", name_of(t),
+            return MS_FAIL(MS_ERROR_RUNTIME, "%s: the input is text (%s), but must be numbers.", t->kind->name,
                            ms_dtype_name((MsDtype)in[k]->dtype));
     for (int k = 0; k < n_in; k++)
         if (!(dense[k] = ms__data_contiguous(in[k]))) return ms_error()->code;
@@ -280,7 +275,7 @@ MsChain *ms__chain_new(int n, MsTransform *const *op)
 }
 
 MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *const *in, int *n_out,
-                       MsTensor **out, const char **failed_op)
+                       MsTensor **out, const MsTransform **failed)
 {
     memcpy(out, in, (size_t)n_in * sizeof *out);
     *n_out = n_in;
@@ -288,7 +283,7 @@ MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *con
         const Step *s = &c->step[i];
         if (s->n_stage > 0 && s->count > 1 && *n_out == 1) {
             MsTensor *y;
-            *failed_op = name_of(c->op[s->first]);
+            *failed = c->op[s->first];
             MS_TRY(ms__affine_run(s->n_stage, s->stage, out[0], &y));
             if (y) {
                 out[0] = y;
@@ -297,7 +292,7 @@ MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *con
         }
         int done = 0;
         if (s->decode && *n_out == 1 && out[0]->ndim == 1) {
-            *failed_op = name_of(c->op[s->first]);
+            *failed = c->op[s->first];
             MsTensor *x = ms__data_contiguous(out[0]);
             if (!x) return ms_error()->code;
             MS_TRY(ms__decode_run(s->count, c->op + s->first, rng, x, &out[0], &done));
@@ -305,7 +300,7 @@ MsStatus ms__chain_run(const MsChain *c, MsDataRng *rng, int n_in, MsTensor *con
         for (int k = s->first + done; k < s->first + s->count; k++) {
             MsTensor *now[MS_DATA_MAX_COLUMN];
             memcpy(now, out, (size_t)*n_out * sizeof *now);
-            *failed_op = name_of(c->op[k]);
+            *failed = c->op[k];
             MS_TRY(run_one(c->op[k], rng, *n_out, now, n_out, out));
         }
     }

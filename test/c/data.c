@@ -274,7 +274,7 @@ static void test_errors(void)
         MsStatus st;
         while ((st = ms_data_iter_next(it, column)) == MS_OK) n++;
         CHECK(n == 7 && st == MS_ERROR_RUNTIME &&
-              strstr(ms_error()->message, "[picky] failed on column 'x' of row 7"));
+              strstr(ms_error()->message, "[picky] failed. Column 'x' of row 7"));
         ms_error_clear();
         CHECK(ms_data_iter_next(it, column) == MS_ERROR_RUNTIME);
         ms_error_clear();

@@ -433,7 +433,7 @@ def test_failing_function(workers):
         return x
     it = numbers().map(fails, 'x', num_parallel_workers=workers).create_tuple_iterator(output_numpy=True)
     seen = []
-    with pytest.raises(RuntimeError, match=r"\[fails\] failed on column 'x' of row 5.*no five") as e:
+    with pytest.raises(RuntimeError, match=r"\[PyFunc\] failed\. Column 'x' of row 5.*no five") as e:
         for x, _ in it:
             seen.append(int(x))
     assert seen == [0, 1, 2, 3, 4] and isinstance(e.value.__cause__, ZeroDivisionError)

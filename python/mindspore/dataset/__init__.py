@@ -4,6 +4,8 @@ The pipeline itself is C (see mindspore_data.h); this package checks arguments a
 """
 from . import config, debug, samplers, text, transforms, utils, vision
 from . import _catalog, _corpora
+
+transforms.vision = vision  # older scripts find one through the other
 from ._catalog import *  # noqa: F401,F403
 from ._corpora import *  # noqa: F401,F403
 from ._files import (Cifar10Dataset, Cifar100Dataset, CSVDataset, ImageFolderDataset, ManifestDataset)

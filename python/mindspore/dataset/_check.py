@@ -2,6 +2,8 @@
 import numbers
 
 INT32_MAX = 2147483647
+FLOAT_INTEGER = 16777216  # the last integer from which float32 counts without gaps
+INT64_MAX = 9223372036854775807
 
 
 def kind(name, value, *types):
@@ -16,6 +18,29 @@ def integer(name, value, low=0, high=INT32_MAX):
     if not low <= value <= high:
         raise ValueError(f'Input {name} is not within the required interval of [{low}, {high}].')
     return value
+
+
+def within(name, value, low, high):
+    """A number in an interval; the text is the original's, which does not name the argument, and then does."""
+    if not low <= value <= high:
+        raise ValueError(f'Input is not within the required interval of [{low}, {high}]. {name} is {value}.')
+    return value
+
+
+def samples(value):
+    """A number of rows, 0 for all; None stays."""
+    if value is not None:
+        kind('num_samples', value, int)
+        if not 0 <= value <= INT64_MAX:
+            raise ValueError(f'num_samples exceeds the boundary between 0 and {INT64_MAX}(INT64_MAX)!')
+    return value
+
+
+def shard(num_shards, shard_id):
+    integer('num_shards', num_shards, 1)
+    kind('shard_id', shard_id, int)
+    if not 0 <= shard_id < num_shards:
+        raise ValueError(f'Input shard_id is not within the required interval of [0, {num_shards - 1}].')
 
 
 def number(name, value):

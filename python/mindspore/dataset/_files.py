@@ -216,13 +216,12 @@ class _TextDataset(MappableDataset):
             np.random.RandomState(_c.ds_config('seed')).shuffle(files)
         self._columns, self._names = self._parse(files)
         mixed = shuffle is True or shuffle is Shuffle.GLOBAL
-        if num_samples is not None:
-            _check.integer('num_samples', num_samples, 0)
+        _check.samples(num_samples)
         super().__init__(samplers.choose(num_samples or None, None, mixed, num_shards, shard_id), num_parallel_workers,
                          cache)
 
     def _open(self):
-        return _c.ds_slices(self._names, self._columns, self._made_sampler())
+        return _c.ds_origin(_c.ds_slices(self._names, self._columns, self._made_sampler()), ', '.join(self.dataset_files))
 
 
 class CSVDataset(_TextDataset):

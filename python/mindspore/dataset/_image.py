@@ -28,8 +28,7 @@ def _pair(name, value, low=None, high=None):
         raise TypeError(f'{name} must be a sequence with length 2.')
     for i, v in enumerate(value):
         _check.kind(f'{name}[{i}]', v, int, float)
-        if (low is not None and v < low) or (high is not None and v > high):
-            raise ValueError(f'Input {name}[{i}] is not within the required interval of [{low}, {high}].')
+        _check.within(f'{name}[{i}]', v, float('-inf') if low is None else low, _check.FLOAT_INTEGER if high is None else high)
     if value[0] > value[1]:
         raise ValueError(f'{name} should be in (min,max) format. Got (max,min).')
     return tuple(value)
@@ -213,8 +212,7 @@ class PadToSize(PyTensorOperation):
 def _degrees(degrees):
     _check.kind('degrees', degrees, int, float, list, tuple)
     if isinstance(degrees, numbers.Number):
-        if degrees < 0:
-            raise ValueError('If degrees is a single number, it cannot be negative.')
+        _within('degrees', degrees, 0, _check.FLOAT_INTEGER)
         return -degrees, degrees
     if len(degrees) != 2:
         raise TypeError('If degrees is a sequence, the length must be 2.')
@@ -257,7 +255,7 @@ class Affine(TensorOperation):
         if len(translate) != 2:
             raise TypeError('The length of translate must be 2.')
         for i, v in enumerate(translate):
-            _within(f'translate[{i}]', v, -1, 1)
+            _within(f'translate[{i}]', v, -1.0, 1.0)
         _check.kind('scale', scale, int, float)
         if scale <= 0:
             raise ValueError('Input scale must be greater than 0.')
@@ -284,7 +282,7 @@ class RandomAffine(_Numbers):
             if len(translate) not in (2, 4):
                 raise TypeError('translate should be a list or tuple of length 2 or 4.')
             for i, v in enumerate(translate):
-                _within(f'translate[{i}]', v, -1, 1)
+                _within(f'translate[{i}]', v, -1.0, 1.0)
             moves = (*translate, 0, 0) if len(translate) == 2 else tuple(translate)
             moves = (*sorted(moves[:2]), *sorted(moves[2:]))
         if scale is not None:
@@ -323,17 +321,15 @@ class Perspective(_Numbers):
 
 class RandomPerspective(_Numbers):
     def __init__(self, distortion_scale=0.5, prob=0.5, interpolation=Inter.BICUBIC):
-        self._numbers = (_within('distortion_scale', distortion_scale, 0, 1), _check.unit('prob', prob),
+        self._numbers = (_within('distortion_scale', distortion_scale, 0.0, 1.0), _check.unit('prob', prob),
                          _inter('interpolation', interpolation))
 
 
 # ---- colours ----
 
-def _factor(name, value):
+def _factor(name, value, within=None):
     _check.kind(name, value, int, float)
-    if value < 0:
-        raise ValueError(f'Input {name} is not within the required interval of [0, 16777216].')
-    return value
+    return (within or _within)(name, value, 0, _check.FLOAT_INTEGER)
 
 
 class AdjustBrightness(_Numbers):
@@ -350,13 +346,13 @@ class AdjustContrast(_Numbers):
 
 class AdjustSaturation(_Numbers):
     def __init__(self, saturation_factor):
-        self.saturation_factor = _factor('saturation_factor', saturation_factor)
+        self.saturation_factor = _factor('saturation_factor', saturation_factor, _check.within)
         self._numbers = (saturation_factor,)
 
 
 class AdjustSharpness(_Numbers):
     def __init__(self, sharpness_factor):
-        self.sharpness_factor = _factor('sharpness_factor', sharpness_factor)
+        self.sharpness_factor = _factor('sharpness_factor', sharpness_factor, _check.within)
         self._numbers = (sharpness_factor,)
 
 
@@ -368,7 +364,7 @@ class AdjustHue(_Numbers):
 
 class AdjustGamma(_Numbers):
     def __init__(self, gamma, gain=1):
-        self.gamma, self.gain = _factor('gamma', gamma), _check.number('gain', gain)
+        self.gamma, self.gain = _factor('gamma', gamma, _check.within), _check.number('gain', gain)
         self._numbers = (gamma, gain)
 
 
@@ -447,6 +443,10 @@ class RandomEqualize(RandomInvert):
 
 class RandomColor(_Numbers):
     def __init__(self, degrees=(0.1, 1.9)):
+        if not isinstance(degrees, (list, tuple)):
+            raise TypeError('degrees must be either a tuple or a list.')
+        if len(degrees) != 2:
+            raise ValueError('degrees must be a sequence with length 2.')
         self._numbers = _pair('degrees', degrees, 0)
 
 
@@ -507,8 +507,9 @@ class GaussianBlur(_Numbers):
     def __init__(self, kernel_size, sigma=None):
         size = self._two('kernel_size', kernel_size, int)
         for v in size:
-            if v < 1 or v % 2 == 0:
-                raise ValueError(f'Input kernel_size is not an odd value or not within the required interval, got {v}.')
+            _within('kernel_size', v, 1, _check.FLOAT_INTEGER)
+            if v % 2 == 0:
+                raise ValueError('Input kernel_size is not an odd value.')
         width = (0, 0) if sigma is None else self._two('sigma', sigma, int, float)
         if min(width) < 0:
             raise ValueError('Input sigma is not within the required interval of [0, 16777216].')
@@ -540,7 +541,7 @@ class RandomErasing(_Numbers):
                                  'sequence of 3 elements for RGB respectively.')
             values = ()
         else:
-            values = tuple(_within('value', v, 0, 255) for v in ((value,) if isinstance(value, int) else value))
+            values = tuple(_check.within('value', v, 0, 255) for v in ((value,) if isinstance(value, int) else value))
             if len(values) not in (1, 3):
                 raise ValueError('The value for erasing should be either a single value, or a string \'random\', or a '
                                  'sequence of 3 elements for RGB respectively.')
@@ -558,8 +559,8 @@ class Erase(_Numbers):
         _check.kind('inplace', inplace, bool)
         _check.kind('value', value, int, float, list, tuple)
         values = (value,) * 3 if isinstance(value, numbers.Number) else tuple(value)
-        for v in values:
-            _within('value', v, 0, 255)
+        for i, v in enumerate(values):
+            _within(f'value[{i}]', v, 0, 255)
         self._numbers = (_check.integer('top', top), _check.integer('left', left), _check.integer('height', height, 1),
                          _check.integer('width', width, 1), *values)
 
@@ -569,9 +570,9 @@ class NormalizePad(PyTensorOperation):
 
     def __init__(self, mean, std, dtype='float32', is_hwc=True):
         from .vision import Normalize
+        self._normalize, self.dtype, self.is_hwc = Normalize(mean, std, is_hwc), dtype, is_hwc
         if dtype not in ('float32', 'float16'):
             raise ValueError("dtype can only be 'float32' or 'float16'.")
-        self._normalize, self.dtype, self.is_hwc = Normalize(mean, std, is_hwc), dtype, is_hwc
 
     def __call__(self, img):
         y = self._normalize(img).astype(self.dtype)
@@ -613,7 +614,8 @@ def get_image_num_channels(image):
         return len(image.getbands())
     if isinstance(image, np.ndarray) and image.ndim >= 2:
         return 1 if image.ndim == 2 else image.shape[-1]
-    raise TypeError(f'The input image must be an array of 2 or more dimensions or an image of PIL, but got {type(image)}.')
+    raise TypeError("Input image is not of type <class 'numpy.ndarray'> or <class 'PIL.Image.Image'>, but got: "
+                    f'{type(image)}.')
 
 
 def read_file(filename):

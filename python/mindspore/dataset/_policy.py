@@ -98,11 +98,11 @@ class RandAugment(_Choice):
     """num_ops transforms drawn from 14, all of one magnitude. Cubuk et al., RandAugment, 2019."""
 
     def __init__(self, num_ops=2, magnitude=9, num_magnitude_bins=31, interpolation=Inter.NEAREST, fill_value=0):
-        self.num_ops = _check.integer('num_ops', num_ops)
-        self.num_magnitude_bins = _check.integer('num_magnitude_bins', num_magnitude_bins, 2)
+        self.num_ops = _check.integer('num_ops', num_ops, 0, _check.FLOAT_INTEGER)
+        self.num_magnitude_bins = _check.integer('num_magnitude_bins', num_magnitude_bins, 2, _check.FLOAT_INTEGER)
         self.magnitude = _check.integer('magnitude', magnitude)
         if magnitude >= num_magnitude_bins:
-            raise ValueError('Input magnitude is not within the required interval of [0, num_magnitude_bins).')
+            raise ValueError(f'Input magnitude is not within the required interval of [0, {num_magnitude_bins}).')
         self._check_common(interpolation, fill_value)
 
     def _make(self):
@@ -117,7 +117,7 @@ class TrivialAugmentWide(_Choice):
     """One transform of random strength. Mueller and Hutter, TrivialAugment, 2021."""
 
     def __init__(self, num_magnitude_bins=31, interpolation=Inter.NEAREST, fill_value=0):
-        self.num_magnitude_bins = _check.integer('num_magnitude_bins', num_magnitude_bins, 2)
+        self.num_magnitude_bins = _check.integer('num_magnitude_bins', num_magnitude_bins, 2, _check.FLOAT_INTEGER)
         self._check_common(interpolation, fill_value)
 
     def _make(self):
@@ -183,7 +183,7 @@ class RandomSelectSubpolicy(TensorOperation):
                 if not isinstance(item, tuple) or len(item) != 2:
                     raise TypeError(f'policy[{i}][{j}] needs to be a 2-tuple.')
                 if not callable(item[0]):
-                    raise TypeError(f'op of (op, prob) in policy[{i}][{j}] is neither a transforms op (TensorOperation) '
+                    raise TypeError(f'op of (op, prob) in policy[{i}][{j}] is neither a c_transform op (TensorOperation) '
                                     'nor a callable pyfunc.')
                 _check.unit(f'prob of (op, prob) policy[{i}][{j}]', item[1])
         self.policy = policy

@@ -1,6 +1,6 @@
 """Sources whose rows are records of files: MindRecord, TFRecord and lines of text. Rows are read in C by position, so any
-sampler and any number of workers may be used; shuffles mix all the rows, not a window of them. Shuffle.FILES and INFILE fix
-their order when the dataset is made."""
+sampler and any number of workers may be used; shuffles mix all the rows, not a window of them. Shuffle.FILES and INFILE draw
+their order anew each epoch."""
 import json
 import os
 
@@ -28,23 +28,14 @@ def _shards(num_shards, shard_id):
     if (num_shards is None) != (shard_id is None):
         raise RuntimeError('num_shards and shard_id need to be passed in together.')
     if num_shards is not None:
-        _check.integer('num_shards', num_shards, 1)
-        _check.kind('shard_id', shard_id, int)
-        if not 0 <= shard_id < num_shards:
-            raise ValueError(f'Input shard_id is not within the required interval of [0, {num_shards - 1}].')
+        _check.shard(num_shards, shard_id)
 
 
-def _random():
-    return np.random.RandomState(_c.ds_config('seed'))
-
-
-def _within(counts, mixed):
-    """The rows of files one after the other, each file's in random order."""
-    rng, begin, out = _random(), 0, []
-    for n in counts:
-        out += (begin + (rng.permutation(n) if mixed else np.arange(n))).tolist()
-        begin += n
-    return out
+def _by_files(mode, counts):
+    """The sampler that mixes the order of files, or the rows within each, every epoch anew; None for other modes."""
+    if samplers.by_files(mode):
+        return samplers.BlockSampler(counts, mode is Shuffle.FILES, mode is Shuffle.INFILE)
+    return None
 
 
 class _SpansDataset(MappableDataset):
@@ -55,11 +46,8 @@ class _SpansDataset(MappableDataset):
                  compression=None):
         mode = _shuffle_mode(shuffle)
         self.dataset_files = files = _files(dataset_files)
-        if num_samples is not None:
-            _check.integer('num_samples', num_samples, 0)
+        _check.samples(num_samples)
         _shards(num_shards, shard_id)
-        if mode is Shuffle.FILES:
-            files = [files[k] for k in _random().permutation(len(files))]
         if num_shards is not None and not equal:
             if num_shards > len(files):
                 raise RuntimeError('Invalid file, numbers of tfrecord file should not less than num_shards when '
@@ -69,12 +57,13 @@ class _SpansDataset(MappableDataset):
         self._spans, counts = _c.ds_spans(kind, [os.fsencode(f) for f in files], compression)
         self._sharded, total = num_shards is not None, sum(counts)
         limit = num_samples or None
-        part = None
+        part = _by_files(mode, counts)
         if num_shards is not None and equal and total:
             share = -(-total // num_shards)
-            part = samplers.SubsetSampler([i % total for i in range(shard_id * share, (shard_id + 1) * share)])
-        elif mode is Shuffle.INFILE:
-            part = samplers.SubsetSampler(_within(counts, True))
+            rows = samplers.SubsetSampler([i % total for i in range(shard_id * share, (shard_id + 1) * share)])
+            if part is not None:
+                rows.add_child(part)
+            part = rows
         outer = samplers.RandomSampler(num_samples=limit) if mode in _MIXED else samplers.SequentialSampler(num_samples=limit)
         if part is not None:
             outer.add_child(part)
@@ -219,10 +208,7 @@ class MindDataset(MappableDataset):
             raise TypeError(f'columns_list should be a list of str, but got {type(columns_list)}.')
         mode = _shuffle_mode(shuffle)
         _shards(num_shards, shard_id)
-        if num_samples is not None:
-            _check.kind('num_samples', num_samples, int)
-            if not 0 <= num_samples <= 9223372036854775807:
-                raise ValueError('num_samples exceeds the boundary between 0 and 9223372036854775807(INT64_MAX)!')
+        if _check.samples(num_samples) is not None:
             if mode in (Shuffle.FILES, Shuffle.INFILE) and not isinstance(mode, bool):
                 raise ValueError("'Shuffle.FILES' or 'Shuffle.INFILE' and 'num_samples' cannot be specified at the same time.")
         self._check_padded(columns_list, padded_sample, num_padded)
@@ -233,8 +219,6 @@ class MindDataset(MappableDataset):
         from mindspore.mindrecord._format import files_of, open_all
         self.dataset_files = dataset_files
         files = files_of(dataset_files) if isinstance(dataset_files, str) else list(dataset_files)
-        if mode is Shuffle.FILES:
-            files = [files[k] for k in _random().permutation(len(files))]
         headers, self._index = open_all(files)
         self._paths, self._fields = [os.fsencode(f) for f in files], headers[0].fields()
         names = sorted(f[0] for f in self._fields)
@@ -243,18 +227,16 @@ class MindDataset(MappableDataset):
             if n not in names:
                 raise RuntimeError(f"Invalid data, the column '{n}' of columns_list is not in the schema {names}.")
         self.padded_sample, self.num_padded = padded_sample, num_padded or 0
-        if mode is Shuffle.INFILE:
-            counts = np.bincount(self._index[:, 0], minlength=len(files)).tolist()
-            sampler = samplers.SubsetSampler(_within(counts, True))
-            if num_shards is not None:
-                outer = samplers.DistributedSampler(num_shards, shard_id, False)
-                outer.add_child(sampler)
-                sampler = outer
-            chosen = sampler
-        else:
-            mixed = True if mode is None or mode in _MIXED else False
-            chosen = samplers.choose(num_samples or None, sampler, None if sampler is not None else mixed, num_shards, shard_id)
+        self._counts = np.bincount(self._index[:, 0], minlength=len(files)).tolist() + [self.num_padded] * bool(self.num_padded)
+        mixed = mode is None or mode in _MIXED
+        chosen = samplers.choose(num_samples or None, sampler, None if sampler is not None else mixed, num_shards, shard_id)
+        if sampler is None:
+            chosen.shuffle_mode = mode
         super().__init__(chosen, num_parallel_workers, cache)
+
+    def _made_sampler(self):
+        """Samplers that mix by files know their sizes only here."""
+        return samplers.make(self.sampler, lambda mode: _by_files(mode, self._counts))
 
     @staticmethod
     def _check_padded(columns_list, padded_sample, num_padded):

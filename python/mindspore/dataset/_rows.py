@@ -36,11 +36,15 @@ def folder(path, name='dataset_dir'):
     return os.fspath(path)
 
 
+_opened = []  # by the data set that is being made
+
+
 def file(path, name='file'):
     _check.kind(name, path, str, os.PathLike)
     if not os.path.isfile(path) or not os.access(path, os.R_OK):
         raise ValueError(f'The file {path} does not exist or permission denied!')
-    return os.fspath(path)
+    _opened.append(os.fspath(path))
+    return _opened[-1]
 
 
 def lines(path):
@@ -86,10 +90,12 @@ class RowsDataset(MappableDataset):
         if isinstance(shuffle, Shuffle):
             shuffle = shuffle is Shuffle.GLOBAL
         self.__dict__.update(own)
+        _opened.clear()
         try:
             self._names, self._rows = self._list(**own)
         except (IndexError, KeyError) as e:
             raise RuntimeError(f'Invalid data, the files of {type(self).__name__} are not as published: {e!r}') from e
+        self._origin = ', '.join(dict.fromkeys(_opened))
         if not self._rows:
             raise RuntimeError(f'Invalid data, {type(self).__name__} found no row'
                                f'{" in " + own["dataset_dir"] if "dataset_dir" in own else ""}.')
@@ -109,10 +115,11 @@ class RowsDataset(MappableDataset):
         if rest is None or any(len({c.shape for c in column}) > 1 for column in rest):
             node = _c.ds_source(type(self).__name__, names, len(rows), True, lambda: (lambda epoch: None, self._get),
                                 self._made_sampler(), self.num_parallel_workers or 1)
+            _c.ds_origin(node, self._origin)
         else:
             rest = [np.stack(column) for column in rest]
             node = _c.ds_files([os.fsencode(r[0]) for r in rows], names, rest, self._made_sampler()) if files else \
-                _c.ds_slices(names, rest, self._made_sampler())
+                _c.ds_origin(_c.ds_slices(names, rest, self._made_sampler()), self._origin)
         if self._decode:
             for k in self._images:
                 node = _c.ds_map(node, [Decode()._op], names[k], None, self.num_parallel_workers or 0)

@@ -1,7 +1,6 @@
 """Datasets: a tree of descriptions in the library, with names and arguments as users know them."""
 import atexit
 import builtins
-import enum
 import os
 import weakref
 
@@ -12,19 +11,11 @@ from mindspore import _c
 from . import _check, samplers
 from ._sync import SyncPoint
 from ._workers import Workers
+from .samplers import Shuffle
 from .transforms import TensorOperation, check_list, compile_list, _name, _Sequence
 
 __all__ = ['Dataset', 'BatchInfo', 'DatasetCache', 'FashionMnistDataset', 'GeneratorDataset', 'MappableDataset',
            'MnistDataset', 'NumpySlicesDataset', 'PaddedDataset', 'Shuffle', 'zip']
-
-
-class Shuffle(str, enum.Enum):
-    FALSE = 'false'
-    ADAPTIVE = 'adaptive'
-    GLOBAL = 'global'
-    PARTIAL = 'partial'
-    FILES = 'files'
-    INFILE = 'infile'
 
 
 class DatasetCache:

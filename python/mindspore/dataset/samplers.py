@@ -1,4 +1,6 @@
 """Samplers: in which order, and which rows, a source with random access is read."""
+import enum
+
 import numpy as np
 
 from mindspore import _c
@@ -6,8 +8,24 @@ from mindspore import _c
 from . import _check
 
 
+class Shuffle(str, enum.Enum):
+    FALSE = 'false'
+    ADAPTIVE = 'adaptive'
+    GLOBAL = 'global'
+    PARTIAL = 'partial'
+    FILES = 'files'
+    INFILE = 'infile'
+
+
+def by_files(mode):
+    """Whether a mode of shuffling goes by the files of a dataset."""
+    return isinstance(mode, Shuffle) and mode in (Shuffle.FILES, Shuffle.INFILE)
+
+
 class Sampler:
     """Base class of samplers that are written in Python: override __iter__ (indices of one epoch), or fill sample_ids."""
+
+    shuffle_mode = None  # a Shuffle that goes by files
 
     def __init__(self, num_samples=None):
         if num_samples is not None:
@@ -34,9 +52,11 @@ class Sampler:
     def _own(self):
         return host(self)
 
-    def _make(self):
-        own = self._own()
-        return own if self.child_sampler is None else _c.ds_sampler_chain(own, make(self.child_sampler))
+    def _make(self, by_files=None):
+        own, child = self._own(), self.child_sampler
+        if child is None and by_files is not None:
+            child = by_files(self.shuffle_mode)
+        return own if child is None else _c.ds_sampler_chain(own, make(child, by_files))
 
 
 def _indices(sampler, n_rows):
@@ -63,8 +83,17 @@ def host(sampler):
 class BuiltinSampler(Sampler):
     """Base of the samplers that the library has."""
 
+    shuffle_mode = Shuffle.GLOBAL
+
     def __iter__(self):
         raise NotImplementedError(f'{type(self).__name__} runs inside the pipeline.')
+
+    def get_shuffle_mode(self):
+        return self.shuffle_mode
+
+    def parse_for_minddataset(self):
+        """The sampler as the pipeline takes it."""
+        return self._make()
 
     def _args(self):
         raise NotImplementedError
@@ -74,6 +103,8 @@ class BuiltinSampler(Sampler):
 
 
 class SequentialSampler(BuiltinSampler):
+    shuffle_mode = Shuffle.FALSE
+
     def __init__(self, start_index=None, num_samples=None):
         if start_index is not None:
             _check.integer('start_index', start_index, 0)
@@ -91,8 +122,11 @@ class RandomSampler(BuiltinSampler):
         super().__init__(num_samples)
         self.replacement = replacement
         self.deterministic = False
+        self.shuffle_mode = Shuffle.GLOBAL if shuffle is None else _check.kind('shuffle', shuffle, Shuffle)
 
     def _args(self):
+        if by_files(self.shuffle_mode):
+            return 'sequential', 0, self.num_samples or 0
         return 'random', self.replacement, self.num_samples or 0
 
 
@@ -100,8 +134,8 @@ class DistributedSampler(BuiltinSampler):
     def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
         _check.integer('num_shards', num_shards, 1)
         _check.integer('shard_id', shard_id, 0)
-        if not isinstance(shuffle, bool):
-            raise TypeError(f'shuffle must be a boolean value but got: {shuffle}.')
+        if not isinstance(shuffle, (bool, Shuffle)):
+            raise TypeError(f'shuffle must be a boolean value or valid shuffle mode but got: {shuffle}.')
         _check.integer('offset', offset, -1)
         if shard_id >= num_shards:
             raise ValueError(f'shard_id should be in range [0, {num_shards}), but got {shard_id}.')
@@ -109,13 +143,15 @@ class DistributedSampler(BuiltinSampler):
             raise RuntimeError(f'offset should be no more than num_shards, but got {offset}.')
         super().__init__(num_samples)
         self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
+        self.shuffle_mode = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else Shuffle.FALSE
 
     def _args(self):
-        return 'distributed', self.num_shards, self.shard_id, self.shuffle, self.num_samples or 0, self.offset
+        mixed = self.shuffle_mode is not Shuffle.FALSE and not by_files(self.shuffle_mode)
+        return 'distributed', self.num_shards, self.shard_id, mixed, self.num_samples or 0, self.offset
 
 
 class SubsetSampler(BuiltinSampler):
-    _shuffle = False
+    _shuffle, shuffle_mode = False, Shuffle.FALSE
 
     def __init__(self, indices, num_samples=None):
         if not isinstance(indices, (list, tuple, np.ndarray)):
@@ -131,7 +167,18 @@ class SubsetSampler(BuiltinSampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    _shuffle = True
+    _shuffle, shuffle_mode = True, Shuffle.GLOBAL
+
+
+class BlockSampler(BuiltinSampler):
+    """Blocks of adjacent rows (files): their order drawn anew each epoch, or the rows within each, or both."""
+
+    def __init__(self, sizes, blocks, rows):
+        super().__init__()
+        self.sizes, self.blocks, self.rows = list(sizes), blocks, rows
+
+    def _args(self):
+        return 'blocks', self.sizes, self.blocks, int(self.rows)
 
 
 class WeightedRandomSampler(BuiltinSampler):
@@ -157,6 +204,8 @@ class WeightedRandomSampler(BuiltinSampler):
 
 
 class PKSampler(BuiltinSampler):
+    shuffle_mode = Shuffle.FALSE
+
     def __init__(self, num_val, num_class=None, shuffle=False, class_column='label', num_samples=None):
         _check.integer('num_val', num_val, 1)
         if num_class is not None:
@@ -172,9 +221,9 @@ class PKSampler(BuiltinSampler):
         return 'pk', self.num_val, self.num_class or 0, self.shuffle, self.num_samples or 0
 
 
-def make(sampler):
-    """Any sampler as the pipeline takes it."""
-    return sampler._make() if isinstance(sampler, Sampler) else host(sampler)
+def make(sampler, by_files=None):
+    """Any sampler as the pipeline takes it. by_files(mode) gives the sampler below one whose shuffle_mode goes by files."""
+    return sampler._make(by_files) if isinstance(sampler, Sampler) else host(sampler)
 
 
 def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=True):
@@ -183,8 +232,7 @@ def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=
         if not isinstance(shuffle, bool):
             raise TypeError(f'Argument shuffle with value {shuffle} is not of type [<class \'bool\'>], '
                             f'but got {type(shuffle)}.')
-    if num_samples is not None:
-        _check.integer('num_samples', num_samples, 0)
+    _check.samples(num_samples)
     if sampler is not None and shuffle is not None:
         raise RuntimeError('sampler and shuffle cannot be specified at the same time.')
     if sampler is not None and num_shards is not None:
@@ -194,10 +242,7 @@ def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=
     if num_shards is None and shard_id is not None:
         raise RuntimeError('shard_id is specified but num_shards is not.')
     if num_shards is not None:
-        _check.integer('num_shards', num_shards, 1)
-        _check.integer('shard_id', shard_id, 0)
-        if shard_id >= num_shards:
-            raise ValueError(f'shard_id should be less than num_shards, but got {shard_id} of {num_shards}.')
+        _check.shard(num_shards, shard_id)
     if sampler is not None:
         if num_samples is not None and isinstance(sampler, BuiltinSampler):
             raise ValueError(f'Conflicting arguments during sampler assignments. num_samples: {num_samples}, '

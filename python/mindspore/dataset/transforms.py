@@ -79,6 +79,12 @@ def _name(op):
     return getattr(op, '__name__', None) or type(op).__name__
 
 
+def _label(functions):
+    """How messages call functions that run as one: a transform of the library by its name, what users wrote PyFunc."""
+    one = type(functions[0]) if len(functions) == 1 else None
+    return one.__name__ if one is not None and one.__module__.startswith('mindspore.') else 'PyFunc'
+
+
 class _Sequence:
     """Python functions one after the other, so that what they pass on may be any object."""
 
@@ -128,7 +134,7 @@ def compile_list(operations, in_workers=None):
         if functions:
             sequence = _Sequence(list(functions))
             function = in_workers(sequence) if in_workers else sequence
-            made.append(_c.ds_callable(sequence.__name__, function, False, in_workers is not None))
+            made.append(_c.ds_callable(_label(functions), function, False, in_workers is not None))
             functions.clear()
 
     pil = False  # images of PIL pass from function to function
@@ -341,5 +347,4 @@ class Plugin:
         raise NotImplementedError('Plugin is not supported: its binary interface is that of the original. Write a Python '
                                   'function, or use ms_transform_host of the C interface.')
 
-for _alias in ('transforms',):  # older scripts import these names as modules
-    sys.modules[f'{__name__}.{_alias}'] = sys.modules[__name__]
+transforms = sys.modules[f'{__name__}.transforms'] = sys.modules[__name__]  # older scripts import it as a module

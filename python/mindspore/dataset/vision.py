@@ -38,10 +38,10 @@ def _size(size):
     """An int (square) or (height, width)."""
     _check.kind('size', size, int, list, tuple)
     if isinstance(size, int):
-        return (_check.integer('size', size, 1, 16777216),) * 2
+        return (_check.within('size', size, 1, 16777216),) * 2
     if len(size) != 2:
         raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
-    return tuple(_check.integer(f'size at dim {i}', v, 1, 16777216) for i, v in enumerate(size))
+    return tuple(_check.within(f'size at dim {i}', _check.kind('size', v, int), 1, 16777216) for i, v in enumerate(size))
 
 
 def _padding(padding):
@@ -53,7 +53,7 @@ def _padding(padding):
         padding = (padding[0], padding[1]) * 2
     elif len(padding) != 4:
         raise ValueError('The size of the padding list or tuple should be 2 or 4.')
-    return tuple(_check.integer('pad_value', v) for v in padding)
+    return tuple(_check.integer('padding', v) for v in padding)
 
 
 def _fill(fill_value):
@@ -87,7 +87,7 @@ class Normalize(TensorOperation):
         for name, values in (('mean', mean), ('std', std)):
             _check.kind(name, values, list, tuple)
             for i, v in enumerate(values):
-                _check.kind(f'{name}[{i}]', v, numbers.Number)
+                _check.kind(f'{name}[{i}]', v, int, float)
         if len(mean) != len(std):
             raise ValueError('Length of mean and std must be equal.')
         for i, v in enumerate(mean):
@@ -223,4 +223,4 @@ from ._boxes import *  # noqa: E402,F401,F403
 from .transforms import not_random  # noqa: E402,F401
 
 for _alias in ('utils', 'transforms'):  # older scripts import these names as modules
-    sys.modules[f'{__name__}.{_alias}'] = sys.modules[__name__]
+    globals()[_alias] = sys.modules[f'{__name__}.{_alias}'] = sys.modules[__name__]
