@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include <stdatomic.h>
 
-/* A copy of a storage's content in the layout that a primitive reads (cpu/onednn/dnn.c). */
+/* A copy of a storage's content in the layout that a kernel reads (cpu/packed.c). */
 typedef struct MsPacked {
     struct MsPacked *next;
     int64_t key; /* which layout */

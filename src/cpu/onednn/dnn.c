@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/packed.h"
 
 #include <omp.h>
 #include <pthread.h>
@@ -378,67 +379,10 @@ static dnnl_status_t reorder(const Plan *p, Lease *l, int k)
     return dnnl_primitive_execute(p->reorder[k], l->stream, 2, args);
 }
 
-/* ---- weights that stay ---- */
-
-/* The entry of t for this plan, held until drop_packed. NULL when t comes for the first time, which is only noted (the
- * weights of a training step change before they come again), or when its content may change unseen. */
-static MsPacked *hold_packed(const Plan *p, const MsTensor *t)
-{
-    MsStorage *s = t->storage;
-    ptrdiff_t offset = t->data - (char *)s->data;
-    MsPacked *found = NULL, *stale = NULL;
-    pthread_mutex_lock(&mutex);
-    bool open = s->exposed;
-    for (MsPacked **at = &s->packed, *k; (k = *at);) {
-        if (!k->busy && (open || k->version != s->version)) {
-            *at = k->next;
-            k->next = stale;
-            stale = k;
-            continue;
-        }
-        if (k->key == p->serial && k->offset == offset && k->version == s->version && !open) found = k;
-        at = &k->next;
-    }
-    if (found) {
-        found->busy++;
-    } else if (!open) {
-        MsPacked *k = ms__calloc(1, sizeof *k);
-        if (k) {
-            *k = (MsPacked){.next = s->packed, .key = p->serial, .offset = offset, .version = s->version};
-            s->packed = k;
-        } else {
-            ms_error_clear();
-        }
-    }
-    pthread_mutex_unlock(&mutex);
-    ms__packed_free(stale);
-    return found;
-}
-
-/* Gives a held entry its copy, unless another thread was faster. */
-static void fill_packed(MsPacked *k, void *data, size_t nbytes)
-{
-    pthread_mutex_lock(&mutex);
-    bool first = !k->data;
-    if (first) {
-        k->nbytes = nbytes;
-        __atomic_store_n(&k->data, data, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&mutex);
-    if (!first) ms__free(data, nbytes);
-}
-
-static void drop_packed(MsPacked *k)
-{
-    pthread_mutex_lock(&mutex);
-    k->busy--;
-    pthread_mutex_unlock(&mutex);
-}
-
 /* Argument k in the layout of the primitive; from the copy of `packed` if that is given and there. */
 static dnnl_status_t bring(const Plan *p, Lease *l, int k, MsPacked *packed, char *work)
 {
-    void *kept = packed ? __atomic_load_n(&packed->data, __ATOMIC_ACQUIRE) : NULL, *fresh = NULL;
+    void *kept = packed ? ms__packed_data(packed) : NULL, *fresh = NULL;
     if (packed && !kept && !(fresh = ms__alloc(p->own_size[k]))) ms_error_clear();
     void *own = kept ? kept : fresh ? fresh : work + p->own_at[k];
     dnnl_status_t st = dnnl_memory_set_data_handle(l->own[k], own);
@@ -448,8 +392,8 @@ static dnnl_status_t bring(const Plan *p, Lease *l, int k, MsPacked *packed, cha
         ms__free(fresh, p->own_size[k]);
         return st;
     }
-    fill_packed(packed, fresh, p->own_size[k]);
-    return dnnl_memory_set_data_handle(l->own[k], packed->data);
+    ms__packed_fill(packed, fresh, p->own_size[k]);
+    return dnnl_memory_set_data_handle(l->own[k], ms__packed_data(packed));
 }
 
 static dnnl_status_t execute(const Plan *p, Lease *l, void *const *data, MsPacked *packed, char *work)
@@ -486,9 +430,9 @@ MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, v
         if (!work) {
             st = MS_ERROR_MEMORY;
         } else {
-            MsPacked *packed = weights && p->reorder[WEIGHTS] ? hold_packed(p, weights) : NULL;
+            MsPacked *packed = weights && p->reorder[WEIGHTS] ? ms__packed_hold(weights, p->serial) : NULL;
             dnnl_status_t ds = execute(p, lease, data, packed, work);
-            if (packed) drop_packed(packed);
+            if (packed) ms__packed_drop(packed);
             ms__free(work, p->total);
             if (ds != dnnl_success)
                 st = MS_FAIL(ds == dnnl_out_of_memory ? MS_ERROR_MEMORY : MS_ERROR_RUNTIME,
