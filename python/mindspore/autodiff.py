@@ -241,6 +241,8 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
     _check_fn(fn)
     weight_list = _weight_list(weights)
     leaves = _leaves(inputs, [])
+    if inputs and not leaves and not weight_list:
+        raise TypeError(f"For 'vjp', the inputs must be Tensors, but got {', '.join(type(x).__name__ for x in inputs)}.")
     trace, xs = _c.vjp_begin(leaves, weight_list)
     try:
         out = _callee(fn)(*_replace(inputs, iter(xs)))
@@ -273,6 +275,8 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
 def _push(fn, args, tangents, has_aux):
     """(outputs, tangents of the outputs, aux): args and tangents are trees of one shape."""
     leaves, vs = _leaves(args, []), _leaves(tangents, [])
+    if not leaves:
+        raise TypeError(f"For 'jvp', the inputs must be Tensors, but got {', '.join(type(x).__name__ for x in args)}.")
     if len(leaves) != len(vs):
         raise ValueError(f"For 'jvp', 'inputs' has {len(leaves)} tensors, but 'v' has {len(vs)}.")
     for x, v in zip(leaves, vs):

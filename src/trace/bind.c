@@ -143,7 +143,10 @@ MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *
         if (in[i] && !lifted[i]) st = ms_error()->code;
     }
     if (st == MS_OK && !t) {
+        MsTrace *saved = top;
+        if (op->flags & MS_OP_CONTROL) top = NULL; /* what no interpreter takes, none sees the inside of */
         st = ms__eval(op, attr, n_in, lifted, cap, out, n_out);
+        top = saved;
     } else if (st == MS_OK) {
         MsTrace *saved = top;
         top = t->below;

@@ -246,3 +246,14 @@ def test_nothing_is_left():
 def test_all_inputs_with_names():
     grads = ops.GradOperation(get_all=True)(lambda a, b=None, c=1: (a * b * c).sum())(x(), b=x(), c=3)
     same(grads, ([3, 6], [3, 6]))
+
+
+def test_a_compiled_function_of_constants_inside_jvp():
+    constant = ms.jit(lambda: ops.ones((2,)) * 3)
+    assert constant().asnumpy().tolist() == [3, 3]
+    x = ms.Tensor([1.0, 2.0])
+    out, tangent = ms.jvp(lambda t: t * constant(), x, ms.Tensor([1.0, 1.0]))
+    assert out.asnumpy().tolist() == [3, 6] and tangent.asnumpy().tolist() == [3, 3]
+    for fn in (lambda: ms.jvp(ops.sin, 1, 1), lambda: ms.vjp(ops.sin, 1)):
+        with pytest.raises(TypeError, match='must be Tensors, but got int'):
+            fn()

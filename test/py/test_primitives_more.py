@@ -287,3 +287,18 @@ def test_diagonals_that_do_not_fit():
                  lambda: ops.matrix_diag(x, (-1, 0)), lambda: ops.matrix_diag(x, 0, 3, 9), lambda: ops.matrix_set_diag(x, x)):
         with pytest.raises(ValueError):
             call()
+
+
+def test_gradients_of_norm_and_grid():
+    x, scale = Tensor(np.arange(8, dtype=np.float32).reshape(4, 2) ** 1.5), Tensor(f32(2, 3))
+    dy, zero, one = Tensor(np.cos(np.arange(8, dtype=np.float32)).reshape(4, 2)), Tensor(f32(0, 0)), Tensor(f32(1, 1))
+    xs, d = x.asnumpy(), dy.asnumpy()
+    n = (xs - xs.mean(0)) / np.sqrt(xs.var(0) + 1e-5)
+    dx = scale.asnumpy() / np.sqrt(xs.var(0) + 1e-5) * (d - d.mean(0) - n * (d * n).mean(0))
+    same(P.BatchNormGrad(True)(dy, x, scale, zero, one), (dx, (d * n).sum(0), d.sum(0)))
+    same(P.BatchNormGrad(False, 0.0)(dy, x, scale, zero, one), (d * scale.asnumpy(), (d * xs).sum(0), d.sum(0)))
+    centre = Tensor(np.zeros((1, 1, 1, 2), np.float32))
+    dx, dgrid = P.GridSampler2DGrad(align_corners=True)(Tensor([[[[4.0]]]]), Tensor(X[..., :2, :2]), centre)
+    assert dx.asnumpy().tolist() == [[[[1, 1], [1, 1]]]] and dgrid.asnumpy().tolist() == [[[[2, 8]]]]
+    same(P.FlattenGrad()(Tensor(f32(1, 2)), (2, 1)), [[1], [2]])
+    assert P.Load()(x, None) is x and P.TupleToTensor()((1, 2), ms.int64).asnumpy().tolist() == [1, 2]

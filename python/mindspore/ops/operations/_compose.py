@@ -13,7 +13,7 @@ __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", 
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
            "unstack", "triangular_solve", "eig", "median", "im2col",
            "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
-           "layer_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
+           "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -430,6 +430,13 @@ def vjp(fn, dout, *inputs):
     out, pull = autodiff.vjp(fn, *inputs)
     grads = pull(dout.reshape(out.shape) if dout.size == out.size else dout)
     return grads[0] if isinstance(grads, tuple) and len(grads) == 1 else grads
+
+
+def batch_norm_grad(prim, dy, x, scale, mean, variance):
+    """Gradients of x, scale and bias; in training the moments of the batch are computed again."""
+    def run(a, g, b):
+        return _p.batch_norm(a, g, b, mean, variance, prim.is_training, prim.epsilon, 0.0, prim.data_format)[0]
+    return vjp(run, dy, x, scale, _o.zeros_like(scale))
 
 
 def layer_norm_grad(prim, x, dy, variance, mean, gamma):

@@ -561,7 +561,9 @@ tuple(p.apply('RMSProp', (var, ms, mom), grad, (lr, rho, momentum, epsilon), ind
 
 # ---- control and devices ----
 Depend()(value, expr) = value
+Load()(value, u=None) = value
 MakeTuple()(*x) = x
+TupleToTensor()(input_tuple, dtype=None) = Tensor(input_tuple, dtype)
 TensorToTuple()(x) = tuple(x.asnumpy().tolist())
 StopGradient()(value) = o.stop_gradient(value)
 NPUAllocFloatStatus()() = o.zeros((8,), float32)
@@ -608,6 +610,8 @@ AsinGrad()(x, dout) = vjp(o.asin, dout, x)
 AsinhGrad()(y, dout) = o.div(dout, o.cosh(y))
 AtanGrad()(x, dout) = o.div(dout, o.conj(o.square(x) + 1) if x.is_complex() else o.square(x) + 1)
 AvgPoolGrad(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, out, dout) = vjp(lambda t: avg_pool(self, t, 2), dout, x)
+BatchNormGrad(is_training=False, epsilon=1e-05, data_format='NCHW')(y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None) = \
+batch_norm_grad(self, y_backprop, x, scale, reserve_space_1, reserve_space_2)
 BiasAddGrad(data_format='NCHW')(dout) = p.reduce_sum(dout, tuple(d for d in range(dout.ndim) if d != (1 if data_format[1] == 'C' else dout.ndim - 1)))
 BinaryCrossEntropyGrad(reduction='mean')(input, target, dout, weight=None) = \
 vjp(lambda t: o.binary_cross_entropy(t, target, weight, reduction), dout, input)
@@ -618,8 +622,13 @@ vjp(lambda w: conv(self, input, w, None, 2), dout, o.zeros(ints(filter_size), in
 DropoutGrad(keep_prob=0.5)(dy, mask) = o.div(o.mul(dy, o.cast(mask, dy.dtype)), keep_prob)
 EluGrad()(dout, out) = o.mul(dout, o.where(out > 0, Tensor(1, out.dtype), out + 1))
 FastGeLUGrad()(dy, x) = vjp(o.fast_gelu, dy, x)
+FlattenGrad()(dout, x_shape) = o.reshape(dout, ints(x_shape))
 GatherDGradV2()(x, dim, index, dout) = vjp(lambda t: o.gather_d(t, int(dim), index), dout, x)
 GeLUGrad()(dy, x, y) = vjp(lambda t: o.gelu(t, 'tanh'), dy, x)
+GridSampler2DGrad(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False, output_mask=(True, True))(grad, input_x, grid) = \
+vjp(lambda t, g: o.grid_sample(t, g, interpolation_mode, padding_mode, align_corners), grad, input_x, grid)
+GridSampler3DGrad(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False, output_mask=(True, True))(grad, input_x, grid) = \
+vjp(lambda t, g: o.grid_sample(t, g, interpolation_mode, padding_mode, align_corners), grad, input_x, grid)
 HShrinkGrad(lambd=0.5)(gradients, features) = vjp(lambda t: o.hardshrink(t, lambd), gradients, features)
 HSigmoidGrad()(grads, input_x) = vjp(o.hardsigmoid, grads, input_x)
 HSwishGrad()(y_grad, x) = vjp(o.hardswish, y_grad, x)
