@@ -20,6 +20,11 @@ _options = {
     'aoe_config': {}, 'exec_order': 'bfs', 'support_binary': False, 'op_timeout': 900, 'disable_format_transform': False,
     'parameter_broadcast': True, 'graph_memory_max_size': '0', 'variable_memory_max_size': '0',
 }
+# Fusion of eager chains, say '--opt_level=1 --min_elements=4096' in the environment; 'enable_graph_kernel' switches it.
+_flags = dict(flag.lstrip('-').split('=', 1) for flag in os.environ.get('MS_DEV_PYNATIVE_FUSION_FLAGS', '').split() if '=' in flag)
+_fused_elements = max(1, int(_flags.get('min_elements', 16384)))
+_options['enable_graph_kernel'] = _flags.get('opt_level', '0') != '0'
+_c.lazy(_fused_elements if _options['enable_graph_kernel'] else 0)
 _seed = None
 _DeviceInfo = namedtuple('_DeviceInfo', ['device_target', 'device_id'])
 
@@ -76,6 +81,8 @@ def set_context(**kwargs):
         _options[key] = value
         if key == 'mode':
             _set_runner(value)
+        if key == 'enable_graph_kernel':
+            _c.lazy(_fused_elements if value else 0)
         if key == 'runtime_num_threads':
             _c.set_thread_count(value or os.cpu_count() or 1)
 

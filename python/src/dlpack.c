@@ -77,6 +77,10 @@ static PyObject *to_dlpack(PyObject *self, PyObject *x)
     PyObject *capsule = NULL;
     MsTensor *t = py_concrete(x);
     if (!t) goto done;
+    if (ms__settle(t) != MS_OK) {
+        py_raise();
+        goto done;
+    }
     if (t->dtype >= N_KINDS || !kind_of[t->dtype].bits) {
         PyErr_Format(PyExc_TypeError, "For 'to_dlpack', tensors of %s are not part of DLPack.",
                      ms_dtype_name((MsDtype)t->dtype));

@@ -82,6 +82,16 @@ static PyObject *set_thread_count(PyObject *self, PyObject *n)
     Py_RETURN_NONE;
 }
 
+static PyObject *lazy(PyObject *self, PyObject *n)
+{
+    (void)self;
+    long long least = PyLong_AsLongLong(n);
+    if (least == -1 && PyErr_Occurred()) return NULL;
+    int64_t was = ms__lazy_get();
+    ms__lazy_set(least < 0 ? 0 : least);
+    return PyLong_FromLongLong(was);
+}
+
 static PyObject *random_seed(PyObject *self, PyObject *seed)
 {
     (void)self;
@@ -125,6 +135,8 @@ static PyMethodDef functions[] = {
      "Testing: refuses the n-th allocation from now on."},
     {"thread_count", thread_count, METH_NOARGS, NULL},
     {"set_thread_count", set_thread_count, METH_O, NULL},
+    {"lazy", lazy, METH_O,
+     "Sets the least number of elements of results that stay pending, 0 = none; gives the one before."},
     {"random_seed", random_seed, METH_O, "Seeds the default generator."},
     {"random_state", random_state, METH_NOARGS, "State of the default generator, int64[2]."},
     {"version", version, METH_NOARGS, NULL},

@@ -29,16 +29,19 @@ static PyObject *run(const MsApi *api, int n, const MsArg *arg, PyObject *self)
 {
     MsApiCall call = {.row = api, .arg = arg, .out = {.kind = MS_ARG_NONE}};
     MsStatus st;
+    int was = ms__lazy_enter();
     if (runs_long(n, arg)) {
         PyThreadState *save = PyEval_SaveThread();
         st = api->run(&call);
         PyEval_RestoreThread(save);
+        ms__lazy_leave(was);
         if (st == MS_OK && PyErr_CheckSignals() < 0) {
             ms__api_release(&call.out);
             return NULL;
         }
     } else {
         st = api->run(&call);
+        ms__lazy_leave(was);
     }
     if (__builtin_expect(st != MS_OK, 0)) return py_raise();
     return py_result(&call.out, self);

@@ -49,7 +49,8 @@ PyObject *py_leave(int mark, MsTensor *t)
 MsTensor *py_concrete(PyObject *x)
 {
     MsTensor *t = PY_HANDLE(x);
-    if (__builtin_expect(!t->trace && !ms__trace_top(), 1)) return t;
+    if (__builtin_expect(!t->trace && !ms__trace_top(), 1))
+        return ms__ready(t) == MS_OK ? t : (MsTensor *)py_raise();
     MsTensor *c = ms__concrete(t);
     if (c) return c;
     if (ms_error()->code != MS_OK) return (MsTensor *)py_raise();
@@ -449,8 +450,8 @@ typedef struct Export {
 static MsTensor *readable(PyObject *self)
 {
     MsTensor *t = PY_HANDLE(self);
-    if (!t->trace && !ms__trace_top()) return t;
-    t = ms__concrete(t);
+    if (t->trace || ms__trace_top()) t = ms__concrete(t);
+    if (t && ms__settle(t) != MS_OK) t = NULL;
     ms_error_clear();
     return t;
 }

@@ -208,8 +208,10 @@ static PyObject *trace_grad(PyObject *self, PyObject *args)
         PyErr_Format(PyExc_ValueError, "expected %d cotangents, but got %d", n, m);
     } else if (grad) {
         MsStatus st;
+        int was = ms__lazy_enter();
         Py_BEGIN_ALLOW_THREADS st = ms_vjp_grad(o->trace, n, y, ct, grad);
-        Py_END_ALLOW_THREADS r = st == MS_OK ? py_wrap_all(o->n_in + o->n_w, grad) : py_raise();
+        Py_END_ALLOW_THREADS ms__lazy_leave(was);
+        r = st == MS_OK ? py_wrap_all(o->n_in + o->n_w, grad) : py_raise();
         if (r && PyErr_CheckSignals() < 0) Py_CLEAR(r);
     }
     PyMem_Free(y);

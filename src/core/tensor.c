@@ -109,6 +109,16 @@ MsStorage *ms__storage_ref(MsStorage *s)
     return s;
 }
 
+bool ms__storage_hold(MsStorage *s)
+{
+    int n = atomic_load_explicit(&s->ref, memory_order_relaxed);
+    while (n > 0)
+        if (atomic_compare_exchange_weak_explicit(&s->ref, &n, n + 1, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
+}
+
 void ms__packed_free(MsPacked *list)
 {
     while (list) {
@@ -122,6 +132,7 @@ void ms__packed_free(MsPacked *list)
 void ms__storage_unref(MsStorage *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->ref, 1, memory_order_acq_rel) != 1) return;
+    if (s->lazy) ms__lazy_drop(s);
     ms__packed_free(s->packed);
     if (s->release)
         s->release(s->ctx);
@@ -265,6 +276,24 @@ MsTensor *ms__tensor_dense(MsDtype dtype, int ndim, const int64_t *shape, const 
         return NULL;
     }
     t->data = t->storage->data;
+    return ms__scope_own(t);
+}
+
+MsTensor *ms__tensor_pending(const MsAval *a, const int64_t *strides)
+{
+    int64_t n = ms__numel(a->ndim, a->shape);
+    if (n < 0) return NULL;
+    MsStorage *s = ms__malloc(sizeof *s);
+    if (!s) return NULL;
+    *s = (MsStorage){.ref = 1, .nbytes = (size_t)n * ms_dtype_size(a->dtype)};
+    MsTensor *t = handle_new(a->dtype, a->ndim, a->shape, n);
+    if (!t) {
+        free(s);
+        return NULL;
+    }
+    memcpy(t->strides, strides, (size_t)a->ndim * sizeof *strides);
+    t->contiguous = ms__is_row_major(a->ndim, a->shape, strides);
+    t->storage = s;
     return ms__scope_own(t);
 }
 

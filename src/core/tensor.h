@@ -20,6 +20,14 @@ typedef struct MsPacked {
     size_t nbytes;
 } MsPacked;
 
+typedef struct MsLazy MsLazy; /* exec/lazy.c */
+
+/* One input of a pending value, in the list of its storage. */
+typedef struct MsLazyUse {
+    MsLazy *by;
+    struct MsLazyUse *next, *prev;
+} MsLazyUse;
+
 typedef struct MsStorage {
     _Atomic int ref;
     uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
@@ -30,6 +38,8 @@ typedef struct MsStorage {
     int32_t n_env;       /* open traces whose environment holds it; 0 lets readers skip the search */
     void (*release)(void *ctx); /* NULL: the block is the allocator's */
     void *ctx;
+    MsLazy *_Atomic lazy;     /* the content is pending: how to compute it; data is NULL till then */
+    MsLazyUse *_Atomic users; /* pending values that read the content */
 } MsStorage;
 
 typedef struct MsAlias MsAlias; /* trace/write.c */
@@ -45,7 +55,7 @@ struct MsTensor {
     int64_t shape[MS_MAX_DIM];
     int64_t strides[MS_MAX_DIM]; /* in elements; may be 0 or negative */
     MsStorage *storage;
-    char *data; /* first element */
+    char *data; /* first element; NULL until ms__ready when the content is pending */
 
     MsTrace *trace; /* the interpreter that this value belongs to, or NULL */
     struct {
@@ -78,6 +88,8 @@ bool ms__is_row_major(int ndim, const int64_t *shape, const int64_t *strides);
 /* A new handle in the open scope. Strides NULL = row-major; otherwise strides of a dense layout (a
  * permutation of row-major, e.g. channels-last) that the new storage gets. */
 MsTensor *ms__tensor_dense(MsDtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
+/* The same without content: the caller sets the storage's `lazy`. */
+MsTensor *ms__tensor_pending(const MsAval *a, const int64_t *strides);
 /* A view of t's storage: offset in elements relative to t's first. The caller guarantees it stays inside. */
 MsTensor *ms__tensor_view(MsTensor *t, int ndim, const int64_t *shape, const int64_t *strides,
                           int64_t offset);
@@ -94,11 +106,23 @@ void ms__tensor_become(MsTensor *to, MsTensor *from);
 
 MsStorage *ms__storage_new(size_t nbytes);
 MsStorage *ms__storage_ref(MsStorage *s);
+/* Adds a reference unless the last one has gone. */
+bool ms__storage_hold(MsStorage *s);
 MS_API_EXPORT void ms__storage_unref(MsStorage *s);
 void ms__packed_free(MsPacked *list);
 
 /* Adds a reference that the caller holds to the open scope, giving it away; NULL when that fails. */
 MS_API_EXPORT MsTensor *ms__scope_own(MsTensor *t);
+
+/* Pending values (exec/lazy.c). Before anything reads t->data: its content is there when this gives MS_OK. */
+#define ms__ready(t) ((t)->data || !(t)->storage ? MS_OK : ms__lazy_ready(t))
+MS_API_EXPORT MsStatus ms__lazy_ready(MsTensor *t);
+/* Before the content of t's storage changes or its address is given away: it and what is pending on it are computed. */
+#define ms__settle(t)                                                                                        \
+    (!(t)->storage || (!(t)->storage->lazy && !(t)->storage->users) ? ms__ready(t) : ms__lazy_settle(t))
+MS_API_EXPORT MsStatus ms__lazy_settle(MsTensor *t);
+/* A storage that nobody refers to takes its pending value with it. */
+void ms__lazy_drop(MsStorage *s);
 
 /* The trace layer ends what a handle holds: an alias record; one reference to the trace (delta +1 or -1). */
 void ms__alias_free(MsAlias *a);

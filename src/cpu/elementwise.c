@@ -322,18 +322,22 @@ static bool dense(const MsTensor *t)
     return true;
 }
 
-MsTensor *ms__out_like(MsCall *c, int j)
+const int64_t *ms__layout_like(const MsCall *c, int j)
 {
-    if (c->out[j]) return c->out[j];
     const MsAval *a = &c->aval[j];
     for (int i = 0; i < c->n_in; i++) {
         const MsTensor *t = c->in[i];
         if (!t || t->ndim != a->ndim || memcmp(t->shape, a->shape, (size_t)a->ndim * sizeof *a->shape) != 0)
             continue;
         if (t->contiguous) break;
-        if (t->numel > 0 && dense(t)) return ms__out_strided(c, j, t->strides);
+        if (t->numel > 0 && dense(t)) return t->strides;
     }
-    return ms__out(c, j);
+    return NULL;
+}
+
+MsTensor *ms__out_like(MsCall *c, int j)
+{
+    return c->out[j] ? c->out[j] : ms__out_strided(c, j, ms__layout_like(c, j));
 }
 
 /* ---- operators as programs of one step ---- */

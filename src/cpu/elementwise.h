@@ -35,6 +35,8 @@ MsStatus ms__step_set(MsStep *s, const MsOp *op, int row, const MsAttr *attr, co
 /* Runs p. in[] broadcast to the shape that all out[] have; an output may be an input of identical layout. */
 MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in, MsTensor *const *out);
 
+/* Strides that such an output gets, NULL for row-major. */
+const int64_t *ms__layout_like(const MsCall *c, int j);
 /* Output j with the layout of the first input that has its shape and is dense, so that channels-last stays
  * so. */
 MsTensor *ms__out_like(MsCall *c, int j);

@@ -537,14 +537,30 @@ static void keep_plan(Walk *w)
     if (!failed) ms_error_clear();
 }
 
-static MsStatus run(const Run *x)
+static MsStatus run_ready(const Run *x)
 {
-    for (int i = 0; i < x->g->n_in; i++) MS_TRY(check_input(x->g, i, input_of(x, i)));
     bool make;
     MsInstance *p = take(x, &make);
     if (!p) return run_nodes(x, make);
     MsStatus st = bind_inputs(x, p) ? run_planned(x, p) : run_nodes(x, false);
     p->busy = false;
+    return st;
+}
+
+static MsStatus run(const Run *x)
+{
+    const MsGraph *g = x->g;
+    for (int i = 0; i < g->n_in; i++) {
+        MS_TRY(check_input(g, i, input_of(x, i)));
+        MS_TRY(ms__ready(input_of(x, i)));
+    }
+    for (int j = 0; j < x->n_result; j++)
+        if (x->out[j]) MS_TRY(ms__settle(x->out[j]));
+    for (int k = 0; x->call && k < g->n_out - g->n_result; k++) MS_TRY(ms__settle(g->captured[g->written[k]]));
+    int was = ms__lazy_state;
+    ms__lazy_state = -1;
+    MsStatus st = run_ready(x);
+    ms__lazy_state = was;
     return st;
 }
 

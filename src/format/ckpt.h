@@ -36,7 +36,7 @@ typedef struct MsCkptWriter {
 MsStatus ms__ckpt_put(MsCkptWriter *w, const void *src, int64_t n);
 MsStatus ms__ckpt_flush(MsCkptWriter *w);
 /* Elements [from, from + n) of t in row-major order, whatever its strides. */
-MsStatus ms__ckpt_put_elements(MsCkptWriter *w, const MsTensor *t, int64_t from, int64_t n);
+MsStatus ms__ckpt_put_elements(MsCkptWriter *w, MsTensor *t, int64_t from, int64_t n);
 MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx);
 /* Name and value of an entry can be saved: UTF-8, concrete, of a dtype that `type` names. */
 MsStatus ms__ckpt_check(const char *name, const MsTensor *t, const char *const *type);

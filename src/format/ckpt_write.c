@@ -103,9 +103,10 @@ static int tensor_head(uint8_t *head, int ndim, const int64_t *dims, const char 
 }
 
 /* Elements [from, from + n) in row-major order. */
-MsStatus ms__ckpt_put_elements(MsCkptWriter *w, const MsTensor *t, int64_t from, int64_t n)
+MsStatus ms__ckpt_put_elements(MsCkptWriter *w, MsTensor *t, int64_t from, int64_t n)
 {
     int64_t size = (int64_t)ms_dtype_size((MsDtype)t->dtype);
+    MS_TRY(ms__ready(t));
     if (t->contiguous) return ms__ckpt_put(w, t->data + from * size, n * size);
     int64_t at[MS_MAX_DIM], rest = from;
     for (int d = t->ndim - 1; d >= 0; d--) {
@@ -127,7 +128,7 @@ static int64_t n_slices(const MsTensor *t)
     return bytes ? (bytes + MS_CKPT_SLICE - 1) / MS_CKPT_SLICE : 1;
 }
 
-static MsStatus save_tensor(MsCkptWriter *w, const char *name, const MsTensor *t, int64_t count)
+static MsStatus save_tensor(MsCkptWriter *w, const char *name, MsTensor *t, int64_t count)
 {
     uint8_t head[128];
     int64_t size = (int64_t)ms_dtype_size((MsDtype)t->dtype);

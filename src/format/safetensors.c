@@ -106,7 +106,7 @@ static MsStatus checksum(const Entries *e, uLong *crc)
     *crc = crc32(0, NULL, 0);
     for (int k = 0; k < e->n; k++) {
         const char *name = e->e[k].name;
-        const MsTensor *t = e->e[k].tensor;
+        MsTensor *t = e->e[k].tensor;
         *crc = crc32(*crc, (const Bytef *)name, (uInt)strlen(name));
         MsCkptWriter *w = ms__malloc(sizeof *w);
         if (!w) return MS_ERROR_MEMORY;

@@ -42,7 +42,8 @@ static MsTensor *evaluate(const MsOp *op, const MsAttr *attr, int n_in, MsTensor
 {
     MsTensor *out = NULL;
     int n_out = 0;
-    return ms__eval(op, attr, n_in, in, 1, &out, &n_out) == MS_OK ? out : NULL;
+    bool done = ms__eval(op, attr, n_in, in, 1, &out, &n_out) == MS_OK && ms__ready(out) == MS_OK;
+    return done ? out : NULL;
 }
 
 /* The first element as attribute of full (floats) or full_int; false for types that neither can say. */

@@ -89,6 +89,7 @@ static bool same_geometry(const MsTensor *a, const MsTensor *b)
 MsStatus ms__env_set(MsTrace *t, MsTensor *root, MsTensor *value)
 {
     MsEnvEntry *e = ms__env_find(t, root);
+    MS_TRY(ms__ready(root)); /* views of the storage are told apart by their addresses */
     if (!e) {
         if (t->n_env == t->cap_env) {
             int cap = t->cap_env ? t->cap_env * 2 : 32;
@@ -123,6 +124,7 @@ static void relative(const MsTensor *root, const MsTensor *x, MsAttr attr[3])
 
 static MsTensor *env_read(const MsEnvEntry *e, MsTensor *x)
 {
+    if (ms__ready(x) != MS_OK) return NULL;
     if (!e->storage || same_geometry(e->root, x)) return e->value;
     MsAttr attr[3];
     relative(e->root, x, attr);
@@ -145,6 +147,7 @@ static MsTensor *root_of(MsTensor *x)
 
 static MsStatus env_write(MsTrace *t, MsTensor *x, MsTensor *v)
 {
+    MS_TRY(ms__ready(x));
     MsEnvEntry *e = ms__env_find(t, x);
     MsTensor *root = e ? e->root : root_of(x);
     if (!root) return ms_error()->code;
@@ -219,7 +222,7 @@ MsTensor *ms__concrete_unseen(MsTensor *x)
                     if (e) y = e->written || x->trace ? env_read(e, x) : x;
                     if (e && y == x) break; /* a weight that was not written: its own value */
                 }
-            if (y == x && !x->trace) return x;
+            if (y == x && !x->trace) return ms__ready(x) == MS_OK ? x : NULL;
             if (y == x) {
                 if (x->trace->interp->binds_all || !x->tv.value || x->tv.value->ndim != x->ndim) return NULL;
                 y = x->tv.value;
@@ -257,18 +260,21 @@ static MsTensor *need_concrete(MsTensor *t, const char *what)
     return x;
 }
 
+/* The address, which may be used to write, too. */
+static void *expose(MsTensor *x)
+{
+    if (!x || ms__settle(x) != MS_OK) return NULL;
+    x->storage->exposed++;
+    return x->data;
+}
+
 void *ms_tensor_data(MsTensor *t)
 {
     if (t && !ms__failed() && (!t->trace || t->trace->closed) && !t->alias) {
         MsTensor *own = ms__concrete_unseen(t); /* whoever made it fills it: no content is looked at */
-        if (own) {
-            own->storage->exposed++;
-            return own->data;
-        }
+        if (own) return expose(own);
     }
-    MsTensor *x = need_concrete(t, "data");
-    if (x) x->storage->exposed++;
-    return x ? x->data : NULL;
+    return expose(need_concrete(t, "data"));
 }
 
 static void keep(void *ctx)
@@ -333,6 +339,8 @@ static MsTensor *fit_value(MsTensor *x, MsTensor *v)
 static MsStatus write_concrete(MsTensor *x, MsTensor *v)
 {
     x->literal = false;
+    MS_TRY(ms__ready(v));
+    MS_TRY(ms__settle(x));
     if (x->storage == v->storage && !same_geometry(x, v)) { /* overlap: read everything first */
         v = ms_copy(v);
         if (!v) return ms_error()->code;
@@ -413,6 +421,8 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
     }
     int n;
     MS_TRY(ms__infer(op, attr, n_in, in_aval, n_out, aval, &n));
+    for (int i = 0; i < n_in; i++) MS_TRY(ms__ready(in[i]));
+    for (int j = 0; j < n; j++) MS_TRY(ms__settle(targets[j]));
     bool direct = (op->flags & (MS_OP_ELEMENTWISE | MS_OP_IN_PLACE)) != 0;
     for (int j = 0; j < n; j++) {
         MsTensor *t = targets[j];
@@ -432,7 +442,11 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
     MsCall c = {op, attr, n_in, n, in, out, aval};
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    MS_TRY(ms__run(k->run, &c));
+    int was = ms__lazy_state;
+    ms__lazy_state = -1;
+    MsStatus st = ms__run(k->run, &c);
+    ms__lazy_state = was;
+    MS_TRY(st);
     for (int j = 0; j < n; j++) targets[j]->storage->version++, targets[j]->literal = false;
     return MS_OK;
 }

@@ -45,9 +45,20 @@ static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *con
     MS_TRY(ms__infer(op, attr, n_in, in_aval, cap, out_aval, n_out));
     MsCall c = {op, attr, n_in, *n_out, in, out, out_aval};
     for (int j = 0; j < *n_out; j++) out[j] = NULL;
+    if (ms__lazy_state > 0) {
+        bool taken = false;
+        MS_TRY(ms__lazy_take(&c, &taken));
+        if (taken) return MS_OK;
+    }
+    for (int i = 0; i < n_in; i++)
+        if (in[i]) MS_TRY(ms__ready(in[i]));
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    return ms__run(k->run, &c);
+    int was = ms__lazy_state;
+    ms__lazy_state = -1;
+    MsStatus st = ms__run(k->run, &c);
+    ms__lazy_state = was;
+    return st;
 }
 
 MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,

@@ -39,6 +39,7 @@ static int find(const Set *s, const MsTensor *t)
 
 static MsStatus add(Set *s, MsTensor *t)
 {
+    MS_TRY(ms__ready(t));
     if (find(s, t) >= 0) return MS_OK;
     if (s->n == s->cap) {
         int cap = s->cap ? 2 * s->cap : 16;

@@ -50,6 +50,7 @@ static int32_t literal(MsTrace *t, MsTensor *x)
 static int32_t id_of(MsTrace *t, MsTensor *x)
 {
     if (x->trace == t) return x->tv.id;
+    if (ms__ready(x) != MS_OK) return -1;
     if (!x->trace && x->literal && x->ndim == 0 && !ms_dtype_is_complex((MsDtype)x->dtype)) {
         int32_t id = literal(t, x);
         return id >= 0 && room(t) ? id : -1;

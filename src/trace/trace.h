@@ -54,6 +54,19 @@ MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const 
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
 
+/* ---- exec/lazy.c: pending values, see docs/design/007-lazy-fusion.md ---- */
+
+/* > 0: results may stay pending; < 0: inside a kernel or a graph, whatever runs here runs at once. */
+extern _Thread_local int ms__lazy_state;
+/* Allows pending results until ms__lazy_leave gets what this returned. */
+MS_API_EXPORT int ms__lazy_enter(void);
+MS_API_EXPORT void ms__lazy_leave(int was);
+/* Smallest number of elements that stay pending; 0 = none do. */
+MS_API_EXPORT void ms__lazy_set(int64_t min_numel);
+MS_API_EXPORT int64_t ms__lazy_get(void);
+/* Gives c's outputs pending values, or computes c together with pending inputs; false = compute c as ever. */
+MsStatus ms__lazy_take(MsCall *c, bool *taken);
+
 /* In place: like ms_bind, but the results go into targets[0..n_out), which may be inputs. */
 MsStatus ms_bind_into(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int n_out,
                       MsTensor *const *targets);
