@@ -1,8 +1,8 @@
-/* direct.c - direct convolution, compiled per instruction set. The vector runs along the width, so few
- * channels waste nothing: forward keeps the sums of up to 8 output channels by 16 columns in registers and
+/* direct.c - direct convolution, compiled per instruction set. The vector runs along the width, so few channels
+ * waste nothing: forward keeps the sums of up to 8 output channels by 16 columns of a few rows in registers and
  * walks input channels and kernel; the weight gradient keeps 4 channels by up to 7 kernel columns and walks
  * images and rows. Where rows are short and there are 16 output channels, the vector runs over these. The input
- * gradient is forward over flipped weights. Every sum is made by one thread in one order. */
+ * gradient is forward over flipped weights. Every sum is made in an order that the shapes give. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/direct.h"
 
@@ -13,111 +13,350 @@
 #define PASTE(a, b) PASTE2(a, b)
 #define LANES MS_DIRECT_LANES
 #define BLOCK MS_DIRECT_BLOCK
+#ifdef __AVX512F__
+#define ROWS 2 /* rows of a tile: a weight is read for all of them */
+#else
+#define ROWS 1
+#endif
+#define DEPTH_ROWS 4 /* the same where a channel has a kernel of its own */
+
+#define INLINE static inline __attribute__((always_inline))
 
 typedef float V __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float V8 __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint32_t U __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef uint32_t U8 __attribute__((vector_size(32), aligned(4), may_alias));
 
-/* One row, and whether all of it is finite: an exponent of all ones is found in the bits, which vectorises.
- */
-static inline __attribute__((always_inline)) uint32_t pad_row(float *to, const float *from, int64_t n,
-                                                              int64_t step)
-{
-    uint32_t odd = 0;
-    for (int64_t j = 0; j < n; j++) {
-        uint32_t bits;
-        to[j] = from[j * step];
-        memcpy(&bits, &to[j], sizeof bits);
-        odd |= (bits & 0x7f800000u) == 0x7f800000u;
-    }
-    return odd;
-}
+/* ---- copies ---- */
 
-static void pad(void *ctx, int64_t begin, int64_t end)
+/* An exponent of all ones, as the bits of a comparison. */
+#define ODD(bits) (((bits)&0x7f800000u) == 0x7f800000u)
+
+typedef struct Odd {
+    U many;
+    U8 few;
+    uint32_t one;
+} Odd;
+
+/* One row; `odd` collects values that are not finite. */
+INLINE void copy_row(float *to, const float *from, int64_t n, int64_t step, Odd *odd)
 {
-    MsPad *p = ctx;
-    uint32_t odd = 0;
-    for (int64_t r = begin; r < end; r++) {
-        const float *from =
-            p->x + r / p->planes_per_image * p->strides[0] + r % p->planes_per_image * p->strides[1];
-        float *to = p->to + r * p->h * p->pitch;
-        int64_t behind = p->left + p->columns;
-        memset(to, 0, (size_t)(p->top * p->pitch) * sizeof *to);
-        for (int64_t i = 0; i < p->rows; i++) {
-            float *row = to + (p->top + i) * p->pitch;
-            for (int64_t j = 0; j < p->left; j++) row[j] = 0;
-            odd |= p->strides[3] == 1
-                       ? pad_row(row + p->left, from + i * p->strides[2], p->columns, 1)
-                       : pad_row(row + p->left, from + i * p->strides[2], p->columns, p->strides[3]);
-            for (int64_t j = behind; j < p->pitch; j++) row[j] = 0;
+    if (step == 1 && n >= LANES) {
+        for (int64_t j = 0; j < n; j += LANES) {
+            int64_t k = j + LANES <= n ? j : n - LANES;
+            V v = *(const V *)(from + k);
+            *(V *)(to + k) = v;
+            if (odd) odd->many |= (U)ODD((U)v);
         }
-        to += (p->top + p->rows) * p->pitch;
-        memset(to, 0, (size_t)((p->h - p->top - p->rows) * p->pitch) * sizeof *to);
-    }
-    if (odd) atomic_store(&p->odd, true);
-}
-
-static inline __attribute__((always_inline)) void columns(const MsDirect *d, int block, const float *x,
-                                                          const float *w, V *acc)
-{
-    for (int64_t c = 0; c < d->c; c++)
-        for (int64_t kh = 0; kh < d->kh; kh++) {
-            const float *row = x + (c * d->h + kh) * d->pitch;
-            for (int64_t kw = 0; kw < d->kw; kw++, w += BLOCK) {
-                V v = *(const V *)(row + kw);
-#pragma GCC unroll 8
-                for (int o = 0; o < block; o++) acc[o] += w[o] * v;
-            }
+    } else if (step == 1 && n >= 8) {
+        for (int64_t j = 0; j < n; j += 8) {
+            int64_t k = j + 8 <= n ? j : n - 8;
+            V8 v = *(const V8 *)(from + k);
+            *(V8 *)(to + k) = v;
+            if (odd) odd->few |= (U8)ODD((U8)v);
         }
+    } else {
+        for (int64_t j = 0; j < n; j++) {
+            uint32_t bits;
+            to[j] = from[j * step];
+            memcpy(&bits, &to[j], sizeof bits);
+            if (odd) odd->one |= ODD(bits);
+        }
+    }
 }
 
-static inline __attribute__((always_inline)) void block_of(const MsDirect *d, int block, int64_t n,
-                                                           int64_t o0)
+/* m planes of image n from channel c on into planes whose first pixel is at `to`. */
+INLINE void copy_planes(const MsDirectSource *s, int64_t n, int64_t c, int64_t m, float *to, int64_t plane,
+                        int64_t pitch, Odd *odd)
 {
-    const float *w = d->w + o0 * d->c * d->kh * d->kw;
-    for (int64_t oh = 0; oh < d->oh; oh++)
-        for (int64_t ow = 0; ow < d->ow; ow += LANES) {
-            V acc[BLOCK];
-            for (int o = 0; o < block; o++) acc[o] = (V){0} + (d->bias ? d->bias[o0 + o] : 0);
-            columns(d, block, d->x + (n * d->c * d->h + oh) * d->pitch + ow, w, acc);
-            int64_t m = d->ow - ow < LANES ? d->ow - ow : LANES;
-            for (int o = 0; o < block; o++) {
-                float *y = d->y + ((n * d->o + o0 + o) * d->oh + oh) * d->ypitch + ow;
-                if (m == LANES)
-                    *(V *)y = acc[o];
+    for (int64_t k = 0; k < m; k++, to += plane)
+        for (int64_t i = 0; i < s->rows; i++)
+            copy_row(to + i * pitch, s->at + n * s->strides[0] + (c + k) * s->strides[1] + i * s->strides[2],
+                     s->columns, s->strides[3], odd);
+}
+
+/* 16 x 16 numbers: blocks of 1, 2, 4 and 8 across the diagonal change places. */
+#define SWAP(s)                                                                                              \
+    _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++) if (!(i & (s)))                                 \
+    {                                                                                                        \
+        V a = v[i], b = v[i + (s)];                                                                          \
+        v[i] = __builtin_shuffle(a, b, lane + (lane & (s)) * (LANES / (s)-1));                               \
+        v[i + (s)] = __builtin_shuffle(a, b, lane + (s) + (lane & (s)) * (LANES / (s)-1));                   \
+    }
+INLINE void transpose(V *v)
+{
+    const U lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    SWAP(1)
+    SWAP(2)
+    SWAP(4)
+    SWAP(8)
+}
+
+/* `count` pixels of LANES planes, `step` apart in `from` and m in `to`. */
+INLINE void spread(const float *from, int64_t plane, int64_t step, int64_t count, float *to, int64_t m,
+                   Odd *odd)
+{
+    V v[LANES];
+    for (int l = 0; l < LANES; l++, from += plane) {
+        v[l] = (V){0};
+        if (count == LANES && step == 1)
+            v[l] = *(const V *)from;
+        else
+            for (int64_t q = 0; q < count; q++) v[l][q] = from[q * step];
+        odd->many |= (U)ODD((U)v[l]);
+    }
+    transpose(v);
+    for (int64_t q = 0; q < count; q++) *(V *)(to + q * m) = v[q];
+}
+
+/* m planes, a multiple of LANES, of image n from channel c on into pixels of all of them. */
+INLINE void spread_planes(const MsDirectSource *s, int64_t n, int64_t c, int64_t m, float *to, Odd *odd)
+{
+    bool whole = s->strides[2] == s->columns * s->strides[3];
+    int64_t rows = whole ? 1 : s->rows, columns = whole ? s->rows * s->columns : s->columns,
+            step = s->strides[3];
+    for (int64_t k = 0; k < m; k += LANES)
+        for (int64_t i = 0; i < rows; i++) {
+            const float *from = s->at + n * s->strides[0] + (c + k) * s->strides[1] + i * s->strides[2];
+            float *row = to + i * columns * m + k;
+            for (int64_t j = 0; j < columns; j += LANES) {
+                int64_t at = j + LANES <= columns || columns < LANES ? j : columns - LANES;
+                if (columns < LANES)
+                    spread(from, s->strides[1], step, columns, row, m, odd);
+                else if (step == 1)
+                    spread(from + at, s->strides[1], 1, LANES, row + at * m, m, odd);
                 else
-                    memcpy(y, &acc[o], (size_t)m * sizeof *y);
+                    spread(from + at * step, s->strides[1], step, LANES, row + at * m, m, odd);
             }
         }
+}
+
+static bool is_odd(const Odd *odd)
+{
+    uint32_t any = odd->one;
+    for (int l = 0; l < LANES; l++) any |= odd->many[l];
+    for (int l = 0; l < 8; l++) any |= odd->few[l];
+    return any;
+}
+
+/* A part of the scratch, zero; what lies around the images stays so. */
+static float *take_slot(MsDirect *d)
+{
+    float *scratch = d->scratch + atomic_fetch_add(&d->n_slot, 1) * d->slot;
+    memset(scratch, 0, (size_t)d->slot * sizeof *scratch);
+    return scratch;
+}
+
+INLINE void copy_x(const MsDirect *d, int64_t n, int64_t g, float *to, Odd *odd)
+{
+    copy_planes(&d->x, n, g * d->c, d->c, to + d->top * d->pitch + d->left, d->h * d->pitch, d->pitch, odd);
+}
+
+/* ---- forward ---- */
+
+INLINE void store(float *y, V v, int64_t m)
+{
+    float part[LANES];
+    if (m == LANES) {
+        *(V *)y = v;
+        return;
+    }
+    memcpy(part, &v, sizeof part);
+    if (m >= 8) {
+        memcpy(y, part, 8 * sizeof *y);
+        memcpy(y + m - 8, part + m - 8, 8 * sizeof *y);
+    } else
+        for (int64_t j = 0; j < m; j++) y[j] = part[j];
+}
+
+/* Kernel rows that meet the image somewhere in rows [oh, oh + rows). */
+INLINE void kernel_rows(const MsDirect *d, int64_t oh, int64_t rows, int64_t *first, int64_t *end)
+{
+    int64_t lo = d->top - (oh + rows - 1), hi = d->top + d->x.rows - oh;
+    *first = lo < 0 ? 0 : lo < d->kh ? lo : d->kh;
+    *end = hi > d->kh ? d->kh : hi > *first ? hi : *first;
+}
+
+/* `rows` rows from oh on of LANES columns of `block` channels; x is the padded pixel of the first kernel position. */
+INLINE void tile(const MsDirect *d, int block, int rows, int64_t oh, const float *x, const float *w,
+                 const float *bias, float *y, int64_t m)
+{
+    V acc[BLOCK][ROWS];
+    int64_t first, end;
+    kernel_rows(d, oh, rows, &first, &end);
+    for (int o = 0; o < block; o++)
+        for (int r = 0; r < rows; r++) acc[o][r] = (V){0} + (bias ? bias[o] : 0);
+    for (int64_t c = 0; c < d->c; c++)
+        for (int64_t kh = first; kh < end; kh++) {
+            const float *row = x + (c * d->h + oh + kh) * d->pitch, *f = w + (c * d->kh + kh) * d->kw * BLOCK;
+            for (int64_t kw = 0; kw < d->kw; kw++, f += BLOCK) {
+                V v[ROWS];
+                for (int r = 0; r < rows; r++) v[r] = *(const V *)(row + r * d->pitch + kw);
+#pragma GCC unroll 8
+                for (int o = 0; o < block; o++)
+                    for (int r = 0; r < rows; r++) acc[o][r] += f[o] * v[r];
+            }
+        }
+    for (int o = 0; o < block; o++)
+        for (int r = 0; r < rows; r++) store(y + (o * d->oh + oh + r) * d->ow, acc[o][r], m);
+}
+
+/* The same for one channel with a kernel of its own: a row of x is read once for all rows of y. The sums run in
+ * the order of `tile`. */
+INLINE void depth_tile(const MsDirect *d, int rows, int n_kh, int n_kw, const float *x, const float *w,
+                       float bias, float *y, int64_t m)
+{
+    V acc[DEPTH_ROWS];
+    for (int r = 0; r < rows; r++) acc[r] = (V){0} + bias;
+#pragma GCC unroll 8
+    for (int i = 0; i < rows + n_kh - 1; i++)
+#pragma GCC unroll 5
+        for (int k = 0; k < n_kw; k++) {
+            V v = *(const V *)(x + i * d->pitch + k);
+#pragma GCC unroll 4
+            for (int r = 0; r < rows; r++)
+                if (i >= r && i - r < n_kh) acc[r] += w[((i - r) * n_kw + k) * BLOCK] * v;
+        }
+    for (int r = 0; r < rows; r++) store(y + r * d->ow, acc[r], m);
+}
+
+/* Calls body for the first column of every vector and how many of it count; the last one overlaps where it can. */
+#define FOR_COLUMNS(d, body)                                                                                 \
+    for (int64_t at_ = 0; at_ < (d)->ow; at_ += LANES) {                                                     \
+        int64_t ow = at_ + LANES <= (d)->ow || (d)->ow < LANES ? at_ : (d)->ow - LANES;                      \
+        int64_t m = (d)->ow < LANES ? (d)->ow : LANES;                                                       \
+        body;                                                                                                \
+    }
+
+INLINE void block_of(const MsDirect *d, int block, const float *x, const float *w, const float *bias,
+                     float *y)
+{
+    int64_t oh = 0;
+    for (; oh + ROWS <= d->oh; oh += ROWS)
+        FOR_COLUMNS(d, tile(d, block, ROWS, oh, x + ow, w, bias, y + ow, m))
+    for (; oh < d->oh; oh++) FOR_COLUMNS(d, tile(d, block, 1, oh, x + ow, w, bias, y + ow, m))
+}
+
+INLINE void depth_of(const MsDirect *d, int kernel, const float *x, const float *w, const float *bias,
+                     float *y)
+{
+    int64_t oh = 0;
+    float b = bias ? *bias : 0;
+    for (; oh + DEPTH_ROWS <= d->oh; oh += DEPTH_ROWS)
+        FOR_COLUMNS(d, depth_tile(d, DEPTH_ROWS, kernel, kernel, x + oh * d->pitch + ow, w, b,
+                                  y + oh * d->ow + ow, m))
+    for (; oh < d->oh; oh++)
+        FOR_COLUMNS(d, depth_tile(d, 1, kernel, kernel, x + oh * d->pitch + ow, w, b, y + oh * d->ow + ow, m))
+}
+
+static void forward_block(const MsDirect *d, int64_t block, const float *x, const float *w, const float *bias,
+                          float *y)
+{
+    if (d->o == 1 && d->c == 1 && d->kh == d->kw && (d->kh == 3 || d->kh == 5)) {
+        d->kh == 3 ? depth_of(d, 3, x, w, bias, y) : depth_of(d, 5, x, w, bias, y);
+        return;
+    }
+    switch (block) {
+    case 1: block_of(d, 1, x, w, bias, y); break;
+    case 2: block_of(d, 2, x, w, bias, y); break;
+    case 3: block_of(d, 3, x, w, bias, y); break;
+    case 4: block_of(d, 4, x, w, bias, y); break;
+    case 5: block_of(d, 5, x, w, bias, y); break;
+    case 6: block_of(d, 6, x, w, bias, y); break;
+    case 7: block_of(d, 7, x, w, bias, y); break;
+    default: block_of(d, BLOCK, x, w, bias, y);
+    }
 }
 
 static void forward(void *ctx, int64_t begin, int64_t end)
 {
-    const MsDirect *d = ctx;
-    int64_t blocks = (d->o + BLOCK - 1) / BLOCK;
+    MsDirect *d = ctx;
+    int64_t blocks = (d->o + BLOCK - 1) / BLOCK, copied = -1;
+    float *x = take_slot(d);
     for (int64_t r = begin; r < end; r++) {
-        int64_t n = r / blocks, o0 = r % blocks * BLOCK;
-        switch (d->o - o0) {
-        case 1: block_of(d, 1, n, o0); break;
-        case 2: block_of(d, 2, n, o0); break;
-        case 3: block_of(d, 3, n, o0); break;
-        case 4: block_of(d, 4, n, o0); break;
-        case 5: block_of(d, 5, n, o0); break;
-        case 6: block_of(d, 6, n, o0); break;
-        case 7: block_of(d, 7, n, o0); break;
-        default: block_of(d, BLOCK, n, o0);
-        }
+        int64_t unit = r / blocks, g = unit % d->groups, o = r % blocks * BLOCK, first = g * d->o + o;
+        if (unit != copied) copy_x(d, unit / d->groups, g, x, NULL);
+        copied = unit;
+        forward_block(d, d->o - o, x, d->w + (g * blocks * BLOCK + o) * d->c * d->kh * d->kw,
+                      d->bias ? d->bias + first : NULL, d->y + (unit * d->o + o) * d->oh * d->ow);
     }
 }
 
-static inline __attribute__((always_inline)) void weight_rows(const MsDirect *d, int n_o, int n_kw,
-                                                              int64_t o0, int64_t c, int64_t kh)
+/* `n_columns` pixels of a row, vectors over output channels. */
+INLINE void pixels(const MsDirect *d, int n_columns, const float *x, const float *w, const float *bias,
+                   float *y)
 {
-    V acc[4][7];
+    V acc[LANES] = {{0}}, start = {0};
+    if (bias) start = *(const V *)bias;
+    for (int j = 0; j < n_columns; j++) acc[j] = start;
+    for (int64_t c = 0; c < d->c; c++)
+        for (int64_t kh = 0; kh < d->kh; kh++) {
+            const float *row = x + (c * d->h + kh) * d->pitch;
+            for (int64_t kw = 0; kw < d->kw; kw++, w += LANES) {
+                V v = *(const V *)w;
+#pragma GCC unroll 14
+                for (int j = 0; j < n_columns; j++) acc[j] += row[kw + j] * v;
+            }
+        }
+    transpose(acc);
+    for (int o = 0; o < LANES; o++) store(y + o * d->oh * d->ow, acc[o], n_columns);
+}
+
+/* Blocks of 7, 10 or 14 columns, whichever leaves least; the last one overlaps. */
+static void forward_lanes(void *ctx, int64_t begin, int64_t end)
+{
+    MsDirect *d = ctx;
+    int64_t blocks = d->o / LANES, m = d->ow < 10 ? 7 : d->ow < 14 || (d->ow > 14 && d->ow <= 20) ? 10 : 14;
+    int64_t copied = -1;
+    float *x = take_slot(d);
+    for (int64_t r = begin; r < end; r++) {
+        int64_t unit = r / blocks, g = unit % d->groups, o = g * d->o + r % blocks * LANES;
+        const float *w = d->w + o * d->c * d->kh * d->kw, *bias = d->bias ? d->bias + o : NULL;
+        if (unit != copied) copy_x(d, unit / d->groups, g, x, NULL);
+        copied = unit;
+        for (int64_t oh = 0; oh < d->oh; oh++)
+            for (int64_t at = 0; at < d->ow; at += m) {
+                int64_t ow = at + m <= d->ow ? at : d->ow - m;
+                const float *from = x + oh * d->pitch + ow;
+                float *y = d->y + ((unit * d->o + r % blocks * LANES) * d->oh + oh) * d->ow + ow;
+                if (m == 7)
+                    pixels(d, 7, from, w, bias, y);
+                else if (m == 10)
+                    pixels(d, 10, from, w, bias, y);
+                else
+                    pixels(d, 14, from, w, bias, y);
+            }
+    }
+}
+
+/* ---- weight gradient ---- */
+
+/* The copies of a few images, and the sums: [o][c][kh][kw] of vectors, or by lanes [o / LANES][c][kh][kw]. */
+typedef struct Images {
+    float *x, *dy;
+    V *sum;
+    int64_t n, x_size, dy_size;
+} Images;
+
+static Images images_of(const MsDirect *d, float *scratch)
+{
+    Images im = {.x_size = d->c * d->h * d->pitch, .dy_size = d->o * d->oh * d->ypitch};
+    im.x = scratch;
+    im.dy = im.x + d->images * im.x_size;
+    im.sum = (V *)(im.dy + d->images * im.dy_size);
+    return im;
+}
+
+INLINE void weight_rows(const MsDirect *d, const Images *im, int n_o, int n_kw, int64_t o0, int64_t c,
+                        int64_t kh)
+{
+    V acc[4][7], *sum = im->sum + ((o0 * d->c + c) * d->kh + kh) * d->kw;
     for (int o = 0; o < n_o; o++)
-        for (int k = 0; k < n_kw; k++) acc[o][k] = (V){0};
-    for (int64_t n = 0; n < d->n; n++)
+        for (int k = 0; k < n_kw; k++) acc[o][k] = sum[o * d->c * d->kh * d->kw + k];
+    for (int64_t n = 0; n < im->n; n++)
         for (int64_t oh = 0; oh < d->oh; oh++) {
-            const float *x = d->x + ((n * d->c + c) * d->h + oh + kh) * d->pitch;
-            const float *dy = d->dy + ((n * d->o + o0) * d->oh + oh) * d->ypitch;
+            const float *x = im->x + n * im->x_size + (c * d->h + oh + kh) * d->pitch;
+            const float *dy = im->dy + n * im->dy_size + (o0 * d->oh + oh) * d->ypitch;
             for (int64_t ow = 0; ow < d->ow; ow += LANES) {
                 V g[4];
                 for (int o = 0; o < n_o; o++) g[o] = *(const V *)(dy + o * d->oh * d->ypitch + ow);
@@ -130,114 +369,45 @@ static inline __attribute__((always_inline)) void weight_rows(const MsDirect *d,
             }
         }
     for (int o = 0; o < n_o; o++)
-        for (int k = 0; k < n_kw; k++) {
-            float sum = 0;
-            for (int l = 0; l < LANES; l++) sum += acc[o][k][l];
-            d->dw[(((o0 + o) * d->c + c) * d->kh + kh) * d->kw + k] = sum;
-        }
+        for (int k = 0; k < n_kw; k++) sum[o * d->c * d->kh * d->kw + k] = acc[o][k];
 }
 
 /* fn for this width of the kernel, a constant in each. */
 #define KW(fn, n, ...)                                                                                       \
     switch (d->kw) {                                                                                         \
-    case 1: fn(d, n, 1, __VA_ARGS__); break;                                                                 \
-    case 2: fn(d, n, 2, __VA_ARGS__); break;                                                                 \
-    case 3: fn(d, n, 3, __VA_ARGS__); break;                                                                 \
-    case 4: fn(d, n, 4, __VA_ARGS__); break;                                                                 \
-    case 5: fn(d, n, 5, __VA_ARGS__); break;                                                                 \
-    case 6: fn(d, n, 6, __VA_ARGS__); break;                                                                 \
-    default: fn(d, n, 7, __VA_ARGS__);                                                                       \
+    case 1: fn(d, im, n, 1, __VA_ARGS__); break;                                                             \
+    case 2: fn(d, im, n, 2, __VA_ARGS__); break;                                                             \
+    case 3: fn(d, im, n, 3, __VA_ARGS__); break;                                                             \
+    case 4: fn(d, im, n, 4, __VA_ARGS__); break;                                                             \
+    case 5: fn(d, im, n, 5, __VA_ARGS__); break;                                                             \
+    case 6: fn(d, im, n, 6, __VA_ARGS__); break;                                                             \
+    default: fn(d, im, n, 7, __VA_ARGS__);                                                                   \
     }
 
-static void weight(void *ctx, int64_t begin, int64_t end)
+static void weight_images(const MsDirect *d, const Images *im)
 {
-    const MsDirect *d = ctx;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t blocks =
-            (d->o + 3) / 4; /* innermost, so that the narrow last one is spread over the threads */
-        int64_t o0 = r % blocks * 4, c = r / blocks / d->kh, kh = r / blocks % d->kh;
-        switch (d->o - o0) {
-        case 1: KW(weight_rows, 1, o0, c, kh) break;
-        case 2: KW(weight_rows, 2, o0, c, kh) break;
-        case 3: KW(weight_rows, 3, o0, c, kh) break;
-        default: KW(weight_rows, 4, o0, c, kh)
-        }
-    }
-}
-
-/* ---- vectors over output channels ---- */
-
-static void spread(void *ctx, int64_t begin, int64_t end)
-{
-    MsPad *p = ctx;
-    uint32_t odd = 0;
-    int64_t c_n = p->planes_per_image, pixels = p->rows * p->columns;
-    for (int64_t n = begin; n < end; n++)
-        for (int64_t c = 0; c < c_n; c++) {
-            const float *from = p->x + n * p->strides[0] + c * p->strides[1];
-            float *to = p->to + n * pixels * c_n + c;
-            for (int64_t i = 0; i < p->rows; i++)
-                for (int64_t j = 0; j < p->columns; j++, to += c_n) {
-                    uint32_t bits;
-                    *to = from[i * p->strides[2] + j * p->strides[3]];
-                    memcpy(&bits, to, sizeof bits);
-                    odd |= (bits & 0x7f800000u) == 0x7f800000u;
-                }
-        }
-    if (odd) atomic_store(&p->odd, true);
-}
-
-/* `columns` pixels of one row from ow on. */
-static inline __attribute__((always_inline)) void pixels(const MsDirect *d, int n_columns, int64_t n,
-                                                         int64_t o0, int64_t oh, int64_t ow)
-{
-    V acc[14], bias = {0};
-    if (d->bias) bias = *(const V *)(d->bias + o0);
-    for (int j = 0; j < n_columns; j++) acc[j] = bias;
-    const float *w = d->w + o0 * d->c * d->kh * d->kw;
-    for (int64_t c = 0; c < d->c; c++)
-        for (int64_t kh = 0; kh < d->kh; kh++) {
-            const float *row = d->x + ((n * d->c + c) * d->h + oh + kh) * d->pitch + ow;
-            for (int64_t kw = 0; kw < d->kw; kw++, w += LANES) {
-                V v = *(const V *)w;
-#pragma GCC unroll 14
-                for (int j = 0; j < n_columns; j++) acc[j] += row[kw + j] * v;
+    for (int64_t o0 = 0; o0 < d->o; o0 += 4)
+        for (int64_t r = 0; r < d->c * d->kh; r++) {
+            int64_t c = r / d->kh, kh = r % d->kh;
+            switch (d->o - o0) {
+            case 1: KW(weight_rows, 1, o0, c, kh) break;
+            case 2: KW(weight_rows, 2, o0, c, kh) break;
+            case 3: KW(weight_rows, 3, o0, c, kh) break;
+            default: KW(weight_rows, 4, o0, c, kh)
             }
         }
-    float *y = d->y + ((n * d->o + o0) * d->oh + oh) * d->ypitch + ow;
-    for (int o = 0; o < LANES; o++)
-        for (int j = 0; j < n_columns; j++) y[o * d->oh * d->ypitch + j] = acc[j][o];
 }
 
-/* Blocks of 7, 10 or 14 columns, whichever leaves least; the last one overlaps. */
-static void forward_lanes(void *ctx, int64_t begin, int64_t end)
+INLINE void weight_pixels(const MsDirect *d, const Images *im, int n_c, int n_kw, int64_t o0, int64_t c0,
+                          int64_t kh)
 {
-    const MsDirect *d = ctx;
-    int64_t blocks = d->o / LANES, m = d->ow < 10 ? 7 : d->ow == 10 || (d->ow > 14 && d->ow <= 20) ? 10 : 14;
-    if (d->ow > 10 && d->ow < 14) m = 10;
-    for (int64_t r = begin; r < end; r++)
-        for (int64_t oh = 0; oh < d->oh; oh++)
-            for (int64_t at = 0; at < d->ow; at += m) {
-                int64_t ow = at + m <= d->ow ? at : d->ow - m;
-                if (m == 7)
-                    pixels(d, 7, r / blocks, r % blocks * LANES, oh, ow);
-                else if (m == 10)
-                    pixels(d, 10, r / blocks, r % blocks * LANES, oh, ow);
-                else
-                    pixels(d, 14, r / blocks, r % blocks * LANES, oh, ow);
-            }
-}
-
-static inline __attribute__((always_inline)) void weight_pixels(const MsDirect *d, int n_c, int n_kw,
-                                                                int64_t o0, int64_t c0, int64_t kh)
-{
-    V acc[3][7];
+    V acc[3][7], *sum = im->sum + ((o0 / LANES * d->c + c0) * d->kh + kh) * d->kw;
     for (int c = 0; c < n_c; c++)
-        for (int k = 0; k < n_kw; k++) acc[c][k] = (V){0};
-    for (int64_t n = 0; n < d->n; n++)
+        for (int k = 0; k < n_kw; k++) acc[c][k] = sum[c * d->kh * d->kw + k];
+    for (int64_t n = 0; n < im->n; n++)
         for (int64_t oh = 0; oh < d->oh; oh++) {
-            const float *x = d->x + ((n * d->c + c0) * d->h + oh + kh) * d->pitch;
-            const float *dy = d->dy + (n * d->oh + oh) * d->ow * d->o + o0;
+            const float *x = im->x + n * im->x_size + (c0 * d->h + oh + kh) * d->pitch;
+            const float *dy = im->dy + n * im->dy_size + oh * d->ow * d->o + o0;
             for (int64_t ow = 0; ow < d->ow; ow++, dy += d->o, x++) {
                 V g = *(const V *)dy;
 #pragma GCC unroll 3
@@ -247,23 +417,68 @@ static inline __attribute__((always_inline)) void weight_pixels(const MsDirect *
             }
         }
     for (int c = 0; c < n_c; c++)
-        for (int k = 0; k < n_kw; k++)
-            for (int o = 0; o < LANES; o++)
-                d->dw[(((o0 + o) * d->c + c0 + c) * d->kh + kh) * d->kw + k] = acc[c][k][o];
+        for (int k = 0; k < n_kw; k++) sum[c * d->kh * d->kw + k] = acc[c][k];
 }
 
+static void weight_images_lanes(const MsDirect *d, const Images *im)
+{
+    for (int64_t o0 = 0; o0 < d->o; o0 += LANES)
+        for (int64_t c0 = 0; c0 < d->c; c0 += 3)
+            for (int64_t kh = 0; kh < d->kh; kh++) switch (d->c - c0) {
+                case 1: KW(weight_pixels, 1, o0, c0, kh) break;
+                case 2: KW(weight_pixels, 2, o0, c0, kh) break;
+                default: KW(weight_pixels, 3, o0, c0, kh)
+                }
+}
+
+/* Sums into row-major weights of a group. */
+static void put_sums(const MsDirect *d, const V *sum, float *dw, bool lanes)
+{
+    int64_t size = d->c * d->kh * d->kw;
+    for (int64_t o = 0; o < d->o; o++)
+        for (int64_t k = 0; k < size; k++) {
+            float total = 0;
+            if (lanes)
+                total = sum[o / LANES * size + k][o % LANES];
+            else
+                for (int l = 0; l < LANES; l++) total += sum[o * size + k][l];
+            dw[o * size + k] = total;
+        }
+}
+
+INLINE void weights(MsDirect *d, int64_t begin, int64_t end, bool lanes)
+{
+    float *scratch = take_slot(d);
+    Images im = images_of(d, scratch);
+    Odd odd = {0};
+    int64_t size = d->o * d->c * d->kh * d->kw;
+    for (int64_t r = begin; r < end; r++) {
+        int64_t part = r / d->groups, g = r % d->groups;
+        memset(im.sum, 0, (size_t)(lanes ? size / LANES : size) * sizeof *im.sum);
+        for (int64_t n = d->n * part / d->parts, last = d->n * (part + 1) / d->parts; n < last; n += im.n) {
+            im.n = last - n < d->images ? last - n : d->images;
+            for (int64_t k = 0; k < im.n; k++) {
+                float *dy = im.dy + k * im.dy_size;
+                copy_x(d, n + k, g, im.x + k * im.x_size, &odd);
+                if (lanes)
+                    spread_planes(&d->dy, n + k, g * d->o, d->o, dy, &odd);
+                else
+                    copy_planes(&d->dy, n + k, g * d->o, d->o, dy, d->oh * d->ypitch, d->ypitch, &odd);
+            }
+            lanes ? weight_images_lanes(d, &im) : weight_images(d, &im);
+        }
+        put_sums(d, im.sum, d->dw + r * size, lanes);
+    }
+    if (is_odd(&odd)) atomic_store(&d->odd, true);
+}
+
+static void weight(void *ctx, int64_t begin, int64_t end)
+{
+    weights(ctx, begin, end, false);
+}
 static void weight_lanes(void *ctx, int64_t begin, int64_t end)
 {
-    const MsDirect *d = ctx;
-    int64_t blocks = (d->c + 2) / 3;
-    for (int64_t r = begin; r < end; r++) {
-        int64_t c0 = r % blocks * 3, kh = r / blocks % d->kh, o0 = r / blocks / d->kh * LANES;
-        switch (d->c - c0) {
-        case 1: KW(weight_pixels, 1, o0, c0, kh) break;
-        case 2: KW(weight_pixels, 2, o0, c0, kh) break;
-        default: KW(weight_pixels, 3, o0, c0, kh)
-        }
-    }
+    weights(ctx, begin, end, true);
 }
 
-const MsDirectFns PASTE(ms__direct_, MS_ISA) = {pad, forward, weight, spread, forward_lanes, weight_lanes};
+const MsDirectFns PASTE(ms__direct_, MS_ISA) = {forward, weight, forward_lanes, weight_lanes};
