@@ -2,7 +2,10 @@
  * Tensor), and a graph becomes a file. */
 #include "py.h"
 
+#include "format/export.h"
 #include "format/mindir.h"
+
+#include <stdlib.h>
 
 static PyObject *message(const MsProtoMessage *m, const char *folder);
 
@@ -105,7 +108,74 @@ static PyObject *mindir_decode(PyObject *self, PyObject *args)
     return r;
 }
 
+/* ---- writing ---- */
+
+/* Borrowed UTF-8 texts of a list (None = NULL); freed with PyMem_Free. */
+static const char **texts(PyObject *list, Py_ssize_t want)
+{
+    if (!PyList_Check(list) || PyList_GET_SIZE(list) != want)
+        return (const char **)PyErr_Format(PyExc_ValueError, "expected a list of %zd names", want);
+    const char **s = PyMem_Calloc((size_t)want + 1, sizeof *s);
+    if (!s) return (const char **)PyErr_NoMemory();
+    for (Py_ssize_t k = 0; k < want; k++) {
+        PyObject *o = PyList_GET_ITEM(list, k);
+        if (o != Py_None && !(s[k] = PyUnicode_AsUTF8(o))) {
+            PyMem_Free(s);
+            return NULL;
+        }
+    }
+    return s;
+}
+
+/* graph_captured(graph) -> the tensors of outside that it reads. */
+static PyObject *graph_captured(PyObject *self, PyObject *graph)
+{
+    (void)self;
+    MsGraph *g = py_graph(graph);
+    return g ? py_wrap_all(g->n_in - g->n_arg, g->captured) : NULL;
+}
+
+/* model_write(format, graph, other, name, inputs, captured, places, offsets, result or outputs) -> bytes */
+static PyObject *model_write(PyObject *self, PyObject *args)
+{
+    (void)self;
+    const char *format;
+    PyObject *graph, *other, *input, *captured, *place, *offset, *result;
+    MsModel m = {0};
+    if (!PyArg_ParseTuple(args, "sOOsOOOOO", &format, &graph, &other, &m.name, &input, &captured, &place,
+                          &offset, &result))
+        return NULL;
+    if (!(m.g = py_graph(graph)) || (other != Py_None && !(m.other = py_graph(other)))) return NULL;
+    Py_ssize_t n = m.g->n_in - m.g->n_arg;
+    bool onnx = format[0] == 'O';
+    const char **output = NULL;
+    m.input = texts(input, m.g->n_arg);
+    m.captured = m.input ? texts(captured, n) : NULL;
+    m.place = m.captured ? texts(place, n) : NULL;
+    int64_t *at = m.place ? PyMem_Calloc((size_t)n + 1, sizeof *at) : NULL;
+    m.offset = at;
+    for (Py_ssize_t k = 0; at && k < n; k++) at[k] = PyLong_AsLongLong(PyList_GET_ITEM(offset, k));
+    if (onnx && at && result != Py_None) output = texts(result, m.g->n_result);
+    if (!onnx && at) m.result = PyUnicode_AsUTF8(result);
+    PyObject *r = NULL;
+    if (at && !PyErr_Occurred()) {
+        MsProtoBuffer out = {0};
+        MsStatus st = onnx ? ms__onnx_write(&m, output, &out) : ms__mindir_write(&m, &out);
+        r = st == MS_OK ? PyBytes_FromStringAndSize((const char *)out.p, (Py_ssize_t)out.n) : py_raise();
+        free(out.p);
+    }
+    PyMem_Free((void *)m.input);
+    PyMem_Free((void *)m.captured);
+    PyMem_Free((void *)m.place);
+    PyMem_Free((void *)output);
+    PyMem_Free(at);
+    return r;
+}
+
 static PyMethodDef methods[] = {
+    {"graph_captured", graph_captured, METH_O,
+     "graph_captured(graph) -> the tensors of outside that it reads."},
+    {"model_write", model_write, METH_VARARGS, "The bytes of a model in the format MINDIR or ONNX."},
     {"mindir_decode", mindir_decode, METH_VARARGS,
      "mindir_decode(name, bytes, folder) -> the model as a dict."},
     {NULL, NULL, 0, NULL},

@@ -247,3 +247,10 @@ void ms__proto_message(MsProtoBuffer *b, int number, MsProtoBuffer *inner)
     free(inner->p);
     *inner = (MsProtoBuffer){0};
 }
+
+void ms__proto_append(MsProtoBuffer *b, const MsProtoBuffer *more)
+{
+    uint8_t *at = more->n ? room(b, more->n) : NULL;
+    if (at) memcpy(at, more->p, more->n);
+    b->failed |= more->failed;
+}

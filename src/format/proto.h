@@ -62,5 +62,7 @@ void ms__proto_text(MsProtoBuffer *b, int number, const char *s);
 void ms__proto_bytes(MsProtoBuffer *b, int number, const void *p, size_t n);
 /* A field whose content is another buffer's, which is emptied and freed. */
 void ms__proto_message(MsProtoBuffer *b, int number, MsProtoBuffer *content);
+/* Adds the bytes of `more`. */
+void ms__proto_append(MsProtoBuffer *b, const MsProtoBuffer *more);
 
 #endif

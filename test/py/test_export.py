@@ -83,3 +83,125 @@ def test_damaged_files(tmp_path):
         path.write_bytes(content)
         with pytest.raises(RuntimeError, match="Load MindIR failed"):
             nn.GraphCell(ms.load(str(path)))(Tensor(np.zeros((2, 1, 14, 14), np.float32)))
+
+
+# ---- our own files ----
+
+class LeNet(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="same", has_bias=True)
+        self.norm = nn.BatchNorm2d(16)
+        self.pool = nn.MaxPool2d(2, 2)
+        self.flat = nn.Flatten()
+        self.fc1 = nn.Dense(16 * 6 * 6, 32)
+        self.fc2 = nn.Dense(32, 10)
+
+    def construct(self, x):
+        x = self.pool(ops.relu(self.conv1(x)))
+        x = self.pool(ops.relu(self.norm(self.conv2(x))))
+        return ops.softmax(self.fc2(ops.relu(self.fc1(self.flat(x)))))
+
+
+class Encoder(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(11, 8)
+        self.attend = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.norm = nn.LayerNorm((8,))
+        self.up, self.down = nn.Dense(8, 16), nn.Dense(16, 8)
+        self.step = nn.LSTM(8, 5, batch_first=True)
+
+    def construct(self, ids):
+        x = self.table(ids)
+        y, _ = self.attend(x, x, x)
+        x = self.norm(x + y)
+        x = x + self.down(ops.gelu(self.up(x), approximate="none"))
+        y, (h, _) = self.step(x)
+        return y[:, -1], (h, None)
+
+
+IMAGES = np.random.default_rng(0).standard_normal((2, 1, 28, 28)).astype(np.float32)
+IDS = np.array([[1, 2, 3, 4], [10, 0, 5, 1]], np.int32)
+
+
+@pytest.mark.parametrize("make, x", [(LeNet, IMAGES), (Encoder, IDS)])
+def test_round_trip(tmp_path, make, x):
+    net = make().set_train(False)
+    ms.export(net, Tensor(x), file_name=str(tmp_path / "sub" / "net"), file_format="MINDIR")
+    path = tmp_path / "sub" / "net.mindir"
+    assert os.stat(path).st_mode & 0o777 == 0o400
+    loaded = nn.GraphCell(ms.load(str(path)))
+    assert {p.name for p in loaded.get_parameters()} <= {p.name for p in net.get_parameters()}
+    got, want = flat(loaded(Tensor(x))), flat(net(Tensor(x)))
+    assert [y is None for y in got] == [y is None for y in want]
+    close([y for y in got if y is not None], [y for y in want if y is not None])
+
+
+def test_written_parameters(tmp_path):
+    class Counter(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(np.zeros(3, np.float32), name="count")
+
+        def construct(self, x):
+            y = x + self.count
+            self.count += 1.0
+            return y
+
+    x = Tensor(np.arange(3, dtype=np.float32))
+    ms.export(Counter(), x, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    net = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    for k in range(3):
+        close(net(x), np.arange(3, dtype=np.float32) + k)
+    assert net.trainable_params()[0].asnumpy().tolist() == [3, 3, 3]
+
+
+def test_weights_in_files_of_their_own(tmp_path, monkeypatch):
+    from mindspore.train import model_files
+    monkeypatch.setattr(model_files, "_SPLIT", 100)
+    net = LeNet().set_train(False)
+    ms.export(net, Tensor(IMAGES), file_name=str(tmp_path / "big"), file_format="MINDIR")
+    assert not (tmp_path / "big.mindir").exists()
+    assert os.stat(tmp_path / "big_graph.mindir").st_size < 20000
+    size = os.stat(tmp_path / "big_variables" / "data_0").st_size
+    assert size % 64 == 0 and size >= sum(4 * p.size for p in net.get_parameters())
+    close(nn.GraphCell(ms.load(str(tmp_path / "big_graph.mindir")))(Tensor(IMAGES)), net(Tensor(IMAGES)))
+
+
+def test_encryption_by_functions(tmp_path):
+    def swap(content, key):
+        return bytes(b ^ key[0] for b in content)
+
+    path = str(tmp_path / "net.mindir")
+    net, x = nn.Dense(3, 2), Tensor(np.ones((1, 3), np.float32))
+    ms.export(net, x, file_name=path, file_format="MINDIR", enc_key=b"k", enc_mode=swap)
+    with pytest.raises(RuntimeError, match="Load MindIR failed"):
+        ms.load(path)
+    graph = ms.load(path, dec_key=b"k", dec_mode=lambda p, key: swap(pathlib.Path(p).read_bytes(), key))
+    close(nn.GraphCell(graph)(x), net(x))
+
+
+class Loop(nn.Cell):
+    def construct(self, x):
+        while x.sum() < 10:
+            x = x + 1
+        return x
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda net, x: ms.export(net, x, file_name="a", file_format="XX"), ValueError, "'file_format' must be one of"),
+    (lambda net, x: ms.export(net, x, file_name=3, file_format="MINDIR"), TypeError, "must be string"),
+    (lambda net, x: ms.export(net, file_name="a", file_format="MINDIR"), TypeError, "missing 1 required"),
+    (lambda net, x: ms.export(3, x, file_name="a", file_format="MINDIR"), TypeError, "a Cell or a function"),
+    (lambda net, x: ms.export(net, x, file_name="a", file_format="AIR"), ValueError, "Ascend backend"),
+    (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k" * 16), NotImplementedError, "AES-GCM"),
+    (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k", enc_mode="X"), ValueError, "AES-GCM"),
+    (lambda net, x: ms.export(Loop(), x, file_name="a", file_format="MINDIR"), NotImplementedError, "operator 'while'"),
+])
+def test_errors_of_export(tmp_path, monkeypatch, call, error, text):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(error, match=text):
+        call(nn.Dense(3, 2), Tensor(np.ones((1, 3), np.float32)))
+    assert not list(tmp_path.iterdir())

@@ -11,7 +11,7 @@ from mindspore.common._rows import format as _format
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.train.export import load  # noqa: F401
+from mindspore.train.model_files import export, load  # noqa: F401
 
 __all__ = ["save_checkpoint", "load_checkpoint", "load_checkpoint_async", "load_param_into_net", "async_ckpt_thread_status",
            "ckpt_to_safetensors", "safetensors_to_ckpt"]

@@ -1,0 +1,256 @@
+"""Models to files and back: export, load."""
+import inspect
+import os
+import shutil
+
+from mindspore import _c
+from mindspore.train import mindir
+
+_FORMATS = ("AIR", "ONNX", "MINDIR")
+_SPLIT = 1 << 30   # bytes of weights from which they are in files of their own
+_ALIGN = 64        # of a weight in such a file, and the size of the file's head
+_PROBES = (7, 11)  # two sizes that stand for an open one
+
+
+# ---- the network as a graph ----
+
+def _stage(net, args):
+    """The compiled form of the network for these arguments, whose results are all computed by its graph."""
+    from mindspore import ops
+    from mindspore.jit import front, tree
+
+    def call(*given):
+        result = net._ms_run(given, {}) if hasattr(net, "_ms_run") else front.runtime.user(net)(*given)
+        tensors = []
+        taken = tree.take(result, _c.Tensor, tensors)
+        return tree.fill(taken, [ops.stop_gradient(t) for t in tensors])
+    name = getattr(net, "__qualname__", type(net).__name__)
+    compiled = front.Jit(None, "ast", "O0", True, name, call)
+    compiled.fn = call
+    compiled.note = lambda session, a, k: None
+    session = front.Session(True)
+    try:
+        form = compiled.stage(session, args, {})
+    except Exception as e:
+        if not front._cannot_stage(e, session):
+            raise
+        raise RuntimeError(f"For 'export', '{name}' cannot be one graph: {compiled.reason(e, session)}") from e
+    if form.writes or form.boxes:
+        raise NotImplementedError("For 'export', the network changes its inputs, which cannot be written.")
+    return form
+
+
+def _is_open(x):
+    return isinstance(x, _c.Tensor) and min(x.shape, default=0) < 0
+
+
+def _probe(x, size):
+    """x, or a tensor of its kind with other sizes for each open one."""
+    from mindspore import ops
+    from mindspore.jit import tree
+    if _is_open(x):
+        return ops.zeros(tuple([size + 2 * d if n < 0 else n for d, n in enumerate(x.shape)]), x.dtype)
+    items = tree.children(x)
+    return x if items is None else tree.rebuild(x, [_probe(v, size) for v in items])
+
+
+def _tensors(x):
+    """The tensors in an argument that a graph takes as inputs."""
+    from mindspore.jit import tree
+    from mindspore.common.parameter import Parameter
+    if isinstance(x, _c.Tensor) and not isinstance(x, Parameter):
+        return [x]
+    return [t for item in tree.children(x) or () for t in _tensors(item)]
+
+
+def _input_names(net, args):
+    """A name for each input of the graph: of the parameter of construct."""
+    fn = net.construct if hasattr(net, "construct") else net
+    params = list(inspect.signature(fn).parameters.values())
+    names = []
+    for k, arg in enumerate(args):
+        p = params[min(k, len(params) - 1)] if params else None
+        name = f"input_{k}" if p is None else f"{p.name}_{k}" if p.kind is p.VAR_POSITIONAL else p.name
+        tensors = _tensors(arg)
+        names += [name] if len(tensors) == 1 else [f"{name}_{j}" for j in range(len(tensors))]
+    return names
+
+
+def _result_text(result):
+    """How results are put together, as the writer reads it: a number for a tensor, brackets for tuples."""
+    from mindspore.jit import tree
+    if type(result) is tree.Leaf:
+        return str(result.index)
+    if result is None:
+        return "N"
+    if isinstance(result, (bool, int, float)):
+        return f"{type(result).__name__[0]}{result + 0!r}"
+    items = tree.children(result)
+    if items is None:
+        raise NotImplementedError(f"For 'export', the network returns a {type(result).__name__}, which cannot be written.")
+    return "(" + ",".join(map(_result_text, items)) + ")"
+
+
+class _Model:
+    """A network with example inputs, ready to be written."""
+
+    def __init__(self, net, inputs):
+        # Parameters among the inputs are inputs like others
+        inputs = [_c.Tensor(x) if isinstance(x, _c.Tensor) and type(x) is not _c.Tensor and not _is_open(x) else x for x in inputs]
+        is_open = any(_is_open(t) for x in inputs for t in _tensors(x))
+        self.form = _stage(net, tuple([_probe(x, _PROBES[0]) for x in inputs]) if is_open else tuple(inputs))
+        self.other = _stage(net, tuple([_probe(x, _PROBES[1]) for x in inputs])).graph if is_open else None
+        self.input_names = _input_names(net, inputs)
+        self.captured = list(_c.graph_captured(self.form.graph))
+        known = {}
+        for p in net.get_parameters() if hasattr(net, "get_parameters") else ():
+            known[p.data_ptr(), tuple(p.shape)] = p.name
+        self.names = [known.get((t.data_ptr(), tuple(t.shape))) for t in self.captured]
+        self.title = getattr(net, "__qualname__", type(net).__name__).replace(":", "_")
+
+    def places(self, folder):
+        """(file, offset) of each weight, all in one file of `folder`."""
+        at, where = _ALIGN, {}
+        for k in sorted((k for k, n in enumerate(self.names) if n is not None), key=lambda k: self.names[k]):
+            where[k] = at
+            at += -(-self.captured[k].nbytes // _ALIGN) * _ALIGN
+        return [f"{folder}/data_0" if k in where else None for k in range(len(self.names))], [where.get(k, 0) for k in range(len(self.names))]
+
+    def write(self, file_format, result, split_folder=None):
+        places, offsets = self.places(split_folder) if split_folder else ([None] * len(self.names), [0] * len(self.names))
+        return _c.model_write(file_format, self.form.graph, self.other, f"1_1_{self.title}" if file_format == "MINDIR" else self.title,
+                              self.input_names, self.names, places, offsets, result)
+
+    def weights(self):
+        """The content of the file of weights, in pieces."""
+        yield bytes([1]) + bytes(_ALIGN - 1)
+        _, offsets = self.places("")
+        for k in sorted((k for k, n in enumerate(self.names) if n is not None), key=lambda k: offsets[k]):
+            content = _bytes(self.captured[k])
+            yield content
+            yield bytes(-len(content) % _ALIGN)
+
+
+def _bytes(t):
+    import numpy as np
+    return np.ascontiguousarray(t.asnumpy()).tobytes()
+
+
+# ---- files ----
+
+def _write(path, pieces):
+    """A file that only its owner may read; it appears whole or not at all."""
+    os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as f:
+            for piece in pieces:
+                f.write(piece)
+        os.chmod(temporary, 0o400)
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def _check_encryption(who, key, mode, action):
+    """The function that encrypts or decrypts, or None."""
+    if key is None:
+        return None
+    if callable(mode):
+        return mode
+    if not isinstance(key, bytes):
+        raise TypeError(f"For '{who}', the argument '{action}_key' must be bytes, but got {type(key)}.")
+    if mode not in ("AES-GCM", "AES-CBC", "SM4-CBC"):
+        raise ValueError(f"MindIR only support AES-GCM/AES-CBC/SM4-CBC encryption, but got {mode}")
+    raise NotImplementedError(f"For '{who}', encryption with '{mode}' is not supported; '{action}_mode' may be a function of the content "
+                              "and the key.")
+
+
+def export(net, *inputs, file_name, file_format, **kwargs):
+    """Writes a network, as it computes such inputs, to a file. file_format: 'MINDIR' (read by ``load``) or 'ONNX'. An input that is
+    ``Tensor(shape=[None, ...], dtype=...)`` has open sizes. enc_key, enc_mode (a function of content and key) encrypt it."""
+    if file_format not in _FORMATS:
+        raise ValueError(f"For 'export', 'file_format' must be one of {list(_FORMATS)}, but got {file_format}.")
+    if not isinstance(file_name, str):
+        raise TypeError(f"For 'export', the argument 'file_name' must be string, but got {type(file_name)}.")
+    unknown = set(kwargs) - {"enc_key", "enc_mode", "dataset", "obf_config", "incremental", "custom_func"}
+    if unknown:
+        raise TypeError(f"For 'export', there is no argument {sorted(unknown)[0]!r}.")
+    for name in ("dataset", "obf_config", "custom_func"):
+        if kwargs.get(name) is not None:
+            raise NotImplementedError(f"For 'export', the argument '{name}' is not supported.")
+    if not callable(net):
+        raise TypeError(f"For 'export', the argument 'net' must be a Cell or a function, but got {type(net)}.")
+    encrypt = _check_encryption("export", kwargs.get("enc_key"), kwargs.get("enc_mode", "AES-GCM"), "enc")
+    if file_format == "AIR":
+        raise ValueError("Only support export file in 'AIR' format with Ascend backend.")
+    suffix = "." + file_format.lower()
+    path = os.path.realpath(file_name if file_name.endswith(suffix) else file_name + suffix)
+    _onnx(net, inputs, path, encrypt, kwargs) if file_format == "ONNX" else _mindir(net, inputs, path, encrypt, kwargs)
+
+
+def _mindir(net, inputs, path, encrypt, kwargs):
+    model = _Model(net, inputs)
+    result = _result_text(model.form.result)
+    seal = (lambda content: encrypt(content, kwargs["enc_key"])) if encrypt else (lambda content: content)
+    if sum(t.nbytes for t, name in zip(model.captured, model.names) if name is not None) <= _SPLIT:
+        _write(path, [seal(model.write("MINDIR", result))])
+        return
+    base = path[:-len(".mindir")]
+    folder = base + "_variables"
+    shutil.rmtree(folder, ignore_errors=True)
+    _write(os.path.join(folder, "data_0"), map(seal, model.weights()) if encrypt else model.weights())
+    _write(base + "_graph.mindir", [seal(model.write("MINDIR", result, os.path.basename(folder)))])
+
+
+def _inference(net):
+    """A context in which the network does not train."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def context():
+        training = [(c, c.training) for _, c in net.cells_and_names()] if hasattr(net, "cells_and_names") else []
+        for c, _ in training:
+            c.training = False
+        try:
+            yield
+        finally:
+            for c, flag in training:
+                c.training = flag
+    return context()
+
+
+def _onnx(net, inputs, path, encrypt, kwargs, output_names=None, input_names=None):
+    with _inference(net):
+        model = _Model(net, inputs)
+    if input_names:
+        model.input_names[:len(input_names)] = input_names
+    large = sum(t.nbytes for t in model.captured) > _SPLIT
+    content = model.write("ONNX", output_names, os.path.basename(path) + "_data" if large else None)
+    if large:
+        _write(os.path.join(path + "_data", "data_0"), model.weights())
+    _write(path, [encrypt(content, kwargs["enc_key"]) if encrypt else content])
+
+
+def load(file_name, **kwargs):
+    """The model of a .mindir file, for ``nn.GraphCell``. dec_key, dec_mode (a function of path and key): how to decrypt it."""
+    if not isinstance(file_name, str):
+        raise ValueError(f"For 'load', the argument 'file_name' must be string, but got {type(file_name)}.")
+    if not file_name.endswith(".mindir"):
+        raise ValueError(f"For 'load', the argument 'file_name'(MindIR file) should end with '.mindir', please input the correct "
+                         f"'file_name', but got {file_name!r}.")
+    path = os.path.realpath(file_name)
+    if not os.path.exists(path):
+        raise ValueError(f"For 'load', the argument 'file_name'(MindIR file) does not exist, please check whether the 'file_name' is "
+                         f"correct: {file_name!r}.")
+    decrypt = _check_encryption("load", kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM"), "dec")
+    if decrypt:
+        content = decrypt(path, kwargs["dec_key"])
+        if not isinstance(content, bytes):
+            raise RuntimeError(f"For 'load', 'dec_mode' must give bytes, but got {type(content)}.")
+    else:
+        with open(path, "rb") as f:
+            content = f.read()
+    return mindir.decode(f"The MindIR file {file_name}", content, os.path.dirname(path))

@@ -1,0 +1,408 @@
+/* mindir_write.c - a graph as a model in the MindIR format (version 3).
+ *
+ * Parameters are read through Load nodes and written by Assign; UpdateState and Depend put these in order, as readers of
+ * the format expect. Constants are nodes of their own. */
+#include "core/mem.h"
+#include "format/export.h"
+#include "format/mindir.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    FLOAT = 1,
+    INT64 = 7,
+    STRING = 8,
+    BOOL = 9,
+    TENSORS = 19,
+    TUPLE = 20,
+    UMONAD = 23,
+    NONE = 25
+}; /* AttributeType */
+
+static const uint8_t type_id[MS_DTYPE_COUNT] = {
+    [MS_BOOL] = 30,    [MS_INT8] = 32,    [MS_INT16] = 33,    [MS_INT32] = 34,     [MS_INT64] = 35,
+    [MS_UINT8] = 37,   [MS_UINT16] = 38,  [MS_UINT32] = 39,   [MS_UINT64] = 40,    [MS_FLOAT16] = 42,
+    [MS_FLOAT32] = 43, [MS_FLOAT64] = 44, [MS_BFLOAT16] = 45, [MS_COMPLEX64] = 48, [MS_COMPLEX128] = 49};
+
+static void put_type(MsProtoBuffer *tensor, const MsAval *a)
+{
+    for (int d = 0; d < a->ndim; d++) ms__proto_int(tensor, 1, a->shape[d]);
+    ms__proto_int(tensor, 2, ms__mindir_dtype(a->dtype));
+}
+
+static void put_content(MsProtoBuffer *tensor, MsTensor *t)
+{
+    ms__proto_bytes(tensor, 9, ms_tensor_data(t),
+                    (size_t)ms_tensor_numel(t) * ms_dtype_size(ms_tensor_dtype(t)));
+}
+
+/* Fields of an AttributeProto for one number or text; in a list they are the repeated ones. */
+static void put_value(MsProtoBuffer *a, const MsExArg *arg, bool in_list)
+{
+    switch ((int)arg->kind) {
+    case MS_EX_INT: ms__proto_int(a, in_list ? 10 : 3, arg->i), ms__proto_int(a, 16, INT64); break;
+    case MS_EX_DTYPE: ms__proto_int(a, in_list ? 10 : 3, type_id[arg->i]), ms__proto_int(a, 16, INT64); break;
+    case MS_EX_BOOL: ms__proto_int(a, in_list ? 10 : 3, arg->i), ms__proto_int(a, 16, BOOL); break;
+    case MS_EX_FLOAT: ms__proto_float(a, in_list ? 8 : 2, (float)arg->f), ms__proto_int(a, 16, FLOAT); break;
+    case MS_EX_TEXT: ms__proto_text(a, in_list ? 11 : 5, arg->s), ms__proto_int(a, 16, STRING); break;
+    case MS_EX_STATE: ms__proto_int(a, 16, UMONAD); break;
+    case MS_EX_INTS:
+        ms__proto_int(a, 16, TUPLE);
+        for (int k = 0; k < arg->n; k++) {
+            MsProtoBuffer one = {0};
+            MsExArg v = EX_INT(arg->v[k]);
+            put_value(&one, &v, true);
+            ms__proto_message(a, 17, &one);
+        }
+        break;
+    default: ms__proto_int(a, 16, NONE);
+    }
+}
+
+static void put_abstract(MsProtoBuffer *node, const MsAval *out)
+{
+    MsProtoBuffer a = {0}, t = {0};
+    ms__proto_text(&a, 1, "shape");
+    put_type(&t, out);
+    ms__proto_message(&a, 12, &t);
+    ms__proto_int(&a, 16, TENSORS);
+    ms__proto_message(node, 5, &a);
+}
+
+static int32_t constant_node(MsExporter *x, MsProtoBuffer *value, const MsAval *aval)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ValueNode_%d", ++x->count);
+    MsProtoBuffer node = {0};
+    ms__proto_text(&node, 2, name);
+    ms__proto_text(&node, 3, name);
+    ms__proto_text(&node, 4, "Constant");
+    ms__proto_message(&node, 5, value);
+    ms__proto_message(&x->nodes, 1, &node);
+    return ms__ex_value(x, name, aval);
+}
+
+int32_t ms__mindir_constant(MsExporter *x, MsTensor *t)
+{
+    MsProtoBuffer a = {0}, p = {0};
+    MsAval aval = ms__aval(t);
+    ms__proto_text(&a, 1, "value");
+    put_type(&p, &aval);
+    ms__proto_text(&p, 7, "value0");
+    put_content(&p, t);
+    ms__proto_message(&a, 12, &p);
+    ms__proto_int(&a, 16, TENSORS);
+    return constant_node(x, &a, &aval);
+}
+
+static int32_t literal(MsExporter *x, const MsExArg *arg)
+{
+    MsProtoBuffer a = {0};
+    ms__proto_text(&a, 1, "value");
+    put_value(&a, arg, false);
+    return constant_node(x, &a, &(MsAval){.dtype = MS_DTYPE_NONE});
+}
+
+/* The unique name of a primitive; one without attributes is written once. */
+static MsStatus primitive(MsExporter *x, const char *op, size_t len, bool is_function, int n_arg,
+                          const MsExArg *arg, char name[64])
+{
+    MsProtoBuffer p = {0};
+    bool plain = true;
+    for (int k = 0; k < n_arg; k++) plain &= !arg[k].key;
+    for (int k = 0; plain && k < x->n_primitive; k++)
+        if (strncmp(x->primitive[k], op, len) == 0 && x->primitive[k][len] == ':') {
+            snprintf(name, 64, "%s", x->primitive[k]);
+            return MS_OK;
+        }
+    snprintf(name, 64, "%.*s:%d", (int)len, op, ++x->count);
+    ms__proto_text(&p, 1, name);
+    ms__proto_bytes(&p, 2, op, len);
+    for (int k = 0; k < n_arg; k++) {
+        if (!arg[k].key) continue;
+        MsProtoBuffer a = {0};
+        ms__proto_text(&a, 1, arg[k].key);
+        put_value(&a, &arg[k], false);
+        ms__proto_message(&p, 3, &a);
+    }
+    ms__proto_text(&p, 4, "");
+    ms__proto_int(&p, 5, is_function ? 2 : 1);
+    ms__proto_message(&x->primitives, 12, &p);
+    if (!plain) return MS_OK;
+    char **more = ms__realloc(x->primitive, ((size_t)x->n_primitive + 1) * sizeof *more);
+    if (!more) return MS_ERROR_MEMORY;
+    x->primitive = more;
+    x->primitive[x->n_primitive] = ms__strdup(name);
+    return x->primitive[x->n_primitive++] ? MS_OK : MS_ERROR_MEMORY;
+}
+
+/* A node; `out` NULL: of no known type. */
+static int32_t node(MsExporter *x, const char *op, size_t len, bool is_function, int n_arg,
+                    const MsExArg *arg, const MsAval *out)
+{
+    char prim[64], ref[80], name[256];
+    MsProtoBuffer b = {0};
+    int32_t result = -1;
+    if (primitive(x, op, len, is_function, n_arg, arg, prim) != MS_OK) return -1;
+    for (int k = 0; k < n_arg; k++) {
+        if (arg[k].key) continue;
+        int32_t v = arg[k].kind == MS_EX_VALUE ? (int32_t)arg[k].i : -1;
+        if (arg[k].kind == MS_EX_VALUES) {
+            MsExArg *each = ms__malloc(((size_t)arg[k].n + 1) * sizeof *each);
+            for (int i = 0; each && i < arg[k].n; i++) each[i] = EX_VALUE(arg[k].values[i]);
+            v = each ? node(x, "MakeTuple", 9, false, arg[k].n, each, NULL) : -1;
+            free(each);
+            if (v < 0) goto done;
+        } else if (arg[k].kind != MS_EX_VALUE && (v = literal(x, &arg[k])) < 0) {
+            goto done;
+        }
+        ms__proto_text(&b, 1, x->name[v]);
+    }
+    x->count++;
+    snprintf(name, sizeof name, "%s:CNode_%d:%d", x->graph_name, x->count, x->count);
+    snprintf(ref, sizeof ref, "REF::%s", prim);
+    ms__proto_text(&b, 2, name);
+    ms__proto_text(&b, 3, name);
+    ms__proto_text(&b, 4, ref);
+    if (out) put_abstract(&b, out);
+    snprintf(ref, sizeof ref, "Default/%.*s-op%d", (int)len, op, x->count);
+    ms__proto_text(&b, 7, ref);
+    ms__proto_message(&x->nodes, 1, &b);
+    result = ms__ex_value(x, name, out ? out : &(MsAval){.dtype = MS_DTYPE_NONE});
+done:
+    free(b.p);
+    return result;
+}
+
+static int32_t plain(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, const MsAval *out)
+{
+    return node(x, op, strlen(op), false, n_arg, arg, out);
+}
+
+int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, int n_out,
+                        const MsAval *out)
+{
+    size_t len = strcspn(op, "*/");
+    bool is_function = op[len] == '*', tuple = strchr(op, '/') != NULL;
+    int32_t r = node(x, op, len, is_function, n_arg, arg, tuple ? NULL : out), first = r;
+    if (!tuple || r < 0) return r;
+    int32_t index[2];
+    for (int j = 0; j < n_out; j++) { /* constants first: numbers of results are consecutive */
+        MsExArg k = EX_INT(j);
+        if ((index[j] = literal(x, &k)) < 0) return -1;
+    }
+    for (int j = 0; j < n_out; j++) {
+        MsExArg item[] = {EX_VALUE(r), EX_VALUE(index[j])};
+        int32_t v = plain(x, "TupleGetItem", 2, item, &out[j]);
+        if (v < 0) return -1;
+        if (j == 0) first = v;
+    }
+    return first;
+}
+
+/* ---- the model ---- */
+
+/* Results by the text that says how they are put together; moves past what it reads. */
+static int32_t put_result(MsExporter *x, const char **s)
+{
+    MsExArg item[64];
+    int n = 0;
+    if (**s == 'N') {
+        ++*s;
+        return literal(x, &EX_NONE);
+    }
+    if (**s != '(') {
+        char kind = **s, *end;
+        *s += kind == 'i' || kind == 'b' || kind == 'f';
+        if (kind == 'f') {
+            MsExArg v = EX_FLOAT(strtod(*s, &end));
+            *s = end;
+            return literal(x, &v);
+        }
+        long long k = strtoll(*s, &end, 10);
+        *s = end;
+        MsExArg v = kind == 'b' ? EX_BOOL(k) : EX_INT(k);
+        return kind == 'i' || kind == 'b' ? literal(x, &v) : x->value[x->g->out[k]];
+    }
+    for (++*s; **s && **s != ')';) {
+        *s += **s == ',';
+        if (n == 64) {
+            ms__raise(MS_ERROR_NOT_IMPLEMENTED, __FILE__, __LINE__,
+                      "For 'export', a tuple of more than 64 results cannot be written.");
+            return -1;
+        }
+        int32_t v = put_result(x, s);
+        if (v < 0) return -1;
+        item[n++] = EX_VALUE(v);
+    }
+    ++*s;
+    return plain(x, "MakeTuple", n, item, NULL);
+}
+
+static void put_result_type(MsExporter *x, MsProtoBuffer *a, const char **s)
+{
+    if (**s == '(') {
+        MsProtoBuffer info = {0};
+        ms__proto_int(a, 16, TUPLE);
+        for (++*s; **s && **s != ')';) {
+            *s += **s == ',';
+            MsProtoBuffer one = {0};
+            put_result_type(x, &one, s);
+            ms__proto_message(a, 17, &one);
+        }
+        ++*s;
+        ms__proto_int(&info, 1, 0);
+        ms__proto_message(a, 18, &info);
+        return;
+    }
+    char kind = **s, *end;
+    *s += kind == 'N' || kind == 'i' || kind == 'b' || kind == 'f';
+    double k = kind == 'N' ? 0 : strtod(*s, &end);
+    if (kind != 'N') *s = end;
+    if (kind >= '0' && kind <= '9') {
+        MsProtoBuffer t = {0};
+        put_type(&t, &x->g->val[x->g->out[(int)k]]);
+        ms__proto_message(a, 12, &t);
+        ms__proto_int(a, 16, TENSORS);
+    } else {
+        ms__proto_int(a, 16, kind == 'N' ? NONE : kind == 'b' ? BOOL : kind == 'f' ? FLOAT : INT64);
+    }
+}
+
+static MsStatus put_parameter(const MsModel *m, int k, MsTensor *t, const char *full, MsProtoBuffer *graph)
+{
+    MsProtoBuffer p = {0};
+    MsAval a = ms__aval(t);
+    put_type(&p, &a);
+    ms__proto_text(&p, 7, full);
+    size_t bytes = (size_t)ms_tensor_numel(t) * ms_dtype_size(ms_tensor_dtype(t));
+    if (m->place && m->place[k]) {
+        MsProtoBuffer e = {0};
+        ms__proto_text(&e, 1, m->place[k]);
+        ms__proto_int(&e, 2, m->offset[k]);
+        ms__proto_int(&e, 3, (int64_t)bytes);
+        ms__proto_message(&p, 12, &e);
+    } else {
+        MsTensor *row_major = ms_contiguous(t);
+        if (!row_major || !ms_tensor_data(row_major)) return ms_error()->code;
+        put_content(&p, row_major);
+    }
+    ms__proto_text(&p, 13, m->captured[k]);
+    ms__proto_int(&p, 16, 0);
+    ms__proto_message(graph, 3, &p);
+    return MS_OK;
+}
+
+/* Inputs and parameters; `load` gets the parameters' names, then the number of what Load gives. */
+static MsStatus put_inputs(MsExporter *x, const MsModel *m, MsProtoBuffer *graph, int32_t *param,
+                           int32_t *state)
+{
+    char full[1024];
+    const MsGraph *g = m->g;
+    for (int i = 0; i < g->n_arg; i++) {
+        MsProtoBuffer info = {0}, t = {0};
+        snprintf(full, sizeof full, "%s:%s", x->graph_name, m->input[i]);
+        ms__proto_text(&info, 1, full);
+        put_type(&t, &x->g->val[i]);
+        ms__proto_message(&info, 2, &t);
+        ms__proto_message(graph, 5, &info);
+        if ((x->value[i] = ms__ex_value(x, full, &x->g->val[i])) < 0) return MS_ERROR_MEMORY;
+    }
+    if ((*state = literal(x, &(MsExArg){.kind = MS_EX_STATE})) < 0) return MS_ERROR_MEMORY;
+    for (int k = 0; k < g->n_in - g->n_arg; k++) {
+        int v = g->n_arg + k;
+        param[k] = -1;
+        if (!m->captured[k]) {
+            if ((x->value[v] = ms__ex_constant(x, g->captured[k])) < 0) return ms_error()->code;
+            continue;
+        }
+        snprintf(full, sizeof full, "%s:%s", x->graph_name, m->captured[k]);
+        MS_TRY(put_parameter(m, k, g->captured[k], full, graph));
+        if ((param[k] = ms__ex_value(x, full, &x->g->val[v])) < 0) return MS_ERROR_MEMORY;
+        MsExArg arg[] = {EX_VALUE(param[k]), EX_VALUE(*state)};
+        if ((x->value[v] = plain(x, "Load", 2, arg, &x->g->val[v])) < 0) return MS_ERROR_MEMORY;
+    }
+    return MS_OK;
+}
+
+/* Parameters that the graph writes: after everything was read. */
+static MsStatus put_writes(MsExporter *x, const MsModel *m, const int32_t *param, int32_t *state)
+{
+    const MsGraph *g = m->g;
+    int n = g->n_in - g->n_arg, n_load = 0;
+    int32_t *load = ms__malloc(((size_t)n + 1) * sizeof *load);
+    if (!load) return MS_ERROR_MEMORY;
+    for (int k = 0; k < n; k++)
+        if (param[k] >= 0) load[n_load++] = x->value[g->n_arg + k];
+    MsExArg loads[] = {EX_VALUE(*state), {.kind = MS_EX_VALUES, .n = n_load, .values = load}};
+    if (n_load) *state = plain(x, "UpdateState", 2, loads, NULL);
+    free(load);
+    for (int k = 0; *state >= 0 && k < g->n_out - g->n_result; k++) {
+        int c = g->written[k];
+        if (param[c] < 0)
+            return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                           "For 'export', the network writes a tensor that is no Parameter.");
+        MsExArg assign[] = {EX_VALUE(param[c]), EX_VALUE(x->value[x->g->out[g->n_result + k]]),
+                            EX_VALUE(*state), ms__ex_key("side_effect_mem", EX_BOOL(1))};
+        int32_t v = ms__ex_emit(x, "Assign*", 4, assign, 1, &x->g->val[g->n_arg + c]);
+        MsExArg after[] = {EX_VALUE(*state), EX_VALUE(v)};
+        *state = v < 0 ? -1 : plain(x, "UpdateState", 2, after, NULL);
+    }
+    return *state < 0 ? ms_error()->code : MS_OK;
+}
+
+static MsStatus put_graph(MsExporter *x, const MsModel *m, MsProtoBuffer *graph)
+{
+    int32_t *param = ms__malloc(((size_t)(m->g->n_in - m->g->n_arg) + 1) * sizeof *param), state = -1, r = -1;
+    const char *s = m->result;
+    MsStatus st = param ? MS_OK : MS_ERROR_MEMORY;
+    ms__proto_text(graph, 2, x->graph_name);
+    if (st == MS_OK) st = put_inputs(x, m, graph, param, &state);
+    if (st == MS_OK) st = ms__ex_nodes(x);
+    if (st == MS_OK) st = put_writes(x, m, param, &state);
+    free(param);
+    MS_TRY(st);
+    if ((r = put_result(x, &s)) < 0) return ms_error()->code;
+    const MsAval *type = x->aval[r].dtype == MS_DTYPE_NONE ? NULL : &x->aval[r];
+    MsExArg depend[] = {EX_VALUE(r), EX_VALUE(state), ms__ex_key("side_effect_propagate", EX_INT(1))};
+    if ((r = plain(x, "Depend", 3, depend, type)) < 0) return ms_error()->code;
+    MsProtoBuffer info = {0}, inner = {0};
+    ms__proto_text(&info, 1, x->name[r]);
+    s = m->result;
+    if (*s >= '0' && *s <= '9') {
+        put_type(&inner, &x->g->val[x->g->out[atoi(s)]]);
+        ms__proto_message(&info, 2, &inner);
+    } else {
+        if (*s == '(') ms__proto_text(&info, 4, "Tuple");
+        put_result_type(x, &inner, &s);
+        ms__proto_message(&info, 5, &inner);
+    }
+    ms__proto_message(graph, 6, &info);
+    return MS_OK;
+}
+
+MsStatus ms__mindir_write(const MsModel *m, MsProtoBuffer *out)
+{
+    MsExporter x;
+    MsProtoBuffer graph = {0};
+    int mark = ms_scope_begin();
+    MsStatus st = ms__ex_begin(&x, MS_MODEL_MINDIR, m);
+    if (st == MS_OK) st = put_graph(&x, m, &graph);
+    if (st == MS_OK) {
+        ms__proto_text(out, 1, "1.1");
+        ms__proto_text(out, 2, "MindSpore");
+        ms__proto_text(out, 5, "2.10.0");
+        ms__proto_append(&graph, &x.nodes);
+        ms__proto_message(out, 7, &graph);
+        ms__proto_int(out, 10, 1);
+        ms__proto_append(out, &x.primitives);
+        ms__proto_int(out, 13, 3);
+        if (out->failed) st = MS_FAIL(MS_ERROR_MEMORY, "Out of memory.");
+    }
+    free(graph.p);
+    ms__ex_end(&x);
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
