@@ -154,6 +154,15 @@ static dnnl_status_t args(const Problem *p, MsDnnBuild *b)
     return st;
 }
 
+/* Implementations by matrix products unfold x with zeros around it, which must not meet an infinity among the weights
+ * (or in dy, for their gradient). */
+static bool unfolds(const MsDnnBuild *b)
+{
+    const char *name = NULL;
+    dnnl_primitive_desc_query(b->pd, dnnl_query_impl_info_str, 0, (void *)&name);
+    return name && strstr(name, "gemm");
+}
+
 static dnnl_status_t build(const void *ctx, dnnl_engine_t engine, const_dnnl_primitive_attr_t attr,
                            MsDnnBuild *b)
 {
@@ -172,6 +181,7 @@ static dnnl_status_t build(const void *ctx, dnnl_engine_t engine, const_dnnl_pri
     if (st == dnnl_success && p->bias)
         st = ms__dnn_md(&bias, (MsDtype)p->bias->dtype, 1, p->bias->shape, p->bias->strides);
     if (st == dnnl_success) st = create(p, engine, attr, b, x, w, bias, y);
+    if (st == dnnl_success) b->pads = p->which != INPUT_GRAD && unfolds(b);
     if (x) dnnl_memory_desc_destroy(x);
     if (y) dnnl_memory_desc_destroy(y);
     if (w) dnnl_memory_desc_destroy(w);

@@ -33,7 +33,7 @@ typedef struct Plan {
     int64_t *key;
     int n_key;
     int busy; /* calls in flight */
-    bool unsupported;
+    bool unsupported, pads;
     dnnl_primitive_t primitive, reorder[MS_DNN_ARGS];
     dnnl_memory_desc_t user_md[MS_DNN_ARGS], own_md[MS_DNN_ARGS], scratch_md;
     size_t own_size[MS_DNN_ARGS], own_at[MS_DNN_ARGS], scratch_size,
@@ -196,6 +196,7 @@ static dnnl_status_t make_reorder(Plan *p, int k)
 static dnnl_status_t adopt(Plan *p, MsDnnBuild *b)
 {
     p->n_arg = b->n_arg;
+    p->pads = b->pads;
     for (int k = 0; k < b->n_arg; k++) {
         p->arg[k] = b->arg[k].arg;
         p->output[k] = b->arg[k].output;
@@ -409,6 +410,23 @@ static dnnl_status_t execute(const Plan *p, Lease *l, void *const *data, MsPacke
     return st;
 }
 
+/* Are the values of argument k finite? What lies between them counts too. */
+static bool all_finite(const Plan *p, int k, const void *data)
+{
+    dnnl_data_type_t type = dnnl_data_type_undef;
+    dnnl_memory_desc_query(p->user_md[k], dnnl_query_data_type, &type);
+    size_t bytes = dnnl_memory_desc_get_size(p->user_md[k]);
+    bool odd = false;
+    if (type == dnnl_f32) {
+        const uint32_t *v = data, mask = 0x7f800000;
+        for (size_t i = 0; i < bytes / sizeof *v; i++) odd |= (v[i] & mask) == mask;
+    } else {
+        const uint16_t *v = data, mask = type == dnnl_bf16 ? 0x7f80 : 0x7c00;
+        for (size_t i = 0; i < bytes / sizeof *v; i++) odd |= (v[i] & mask) == mask;
+    }
+    return !odd;
+}
+
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
                      const MsTensor *weights, bool *unsupported)
 {
@@ -421,7 +439,7 @@ MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, v
     Plan *p = acquire(key, build, ctx, &lease);
     if (!p) return ms_error()->code;
     MsStatus st = MS_OK;
-    if (p->unsupported) {
+    if (p->unsupported || (p->pads && !all_finite(p, 1, data[1]))) {
         *unsupported = true;
     } else if (!lease && !(lease = lease_new(p))) {
         st = MS_ERROR_MEMORY;

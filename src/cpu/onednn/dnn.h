@@ -37,6 +37,7 @@ enum {
  * (dnnl_query_src_md ...). */
 typedef struct MsDnnBuild {
     dnnl_primitive_desc_t pd;
+    bool pads; /* the implementation multiplies argument 1 with zeros that are not there: it must be finite */
     int n_arg;
     struct {
         int arg;
@@ -52,7 +53,7 @@ typedef dnnl_status_t (*MsDnnBuilder)(const void *ctx, dnnl_engine_t engine, con
 /* Runs the primitive of `key` on data[0..n_arg), building it on first use. `weights` (may be NULL) is the tensor of
  * argument 1: when the primitive wants it in another layout and it comes again unchanged, that copy is kept
  * with its storage and used until it is written. *unsupported is set, and MS_OK
- * returned, when oneDNN has no implementation (remembered too). Errors: MEMORY, RUNTIME. */
+ * returned, when oneDNN has no implementation (remembered too) or its implementation does not suit these values. Errors: MEMORY, RUNTIME. */
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
                      const MsTensor *weights, bool *unsupported);
 
