@@ -40,10 +40,10 @@ static MsStatus explain(MapSet *s, const MsTransform *op, int64_t index, int64_t
     ms__error_take(&e);
     const char *file = ms__dataset_describe(&s->base, origin);
     const char *name = op && op->host.name ? op->host.name : op ? op->kind->name : "PyFunc";
-    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed.%s%s%s Column '%s' of row %lld. %s",
+    return ms__raise(e.code, e.file, e.line, "%s operation: [%s] failed.%s%s%s %s Column '%s' of row %lld.",
                      s->base.kind->name, name, file ? " The corresponding data file is: " : "",
-                     file ? file : "", file ? "." : "", s->base.child[0]->col[s->in[0]], (long long)index,
-                     e.message);
+                     file ? file : "", file ? "." : "", e.message, s->base.child[0]->col[s->in[0]],
+                     (long long)index);
 }
 
 static MsStatus run_chain(MapSet *s, uint64_t seed, int64_t epoch, int64_t index, const MsRow *row,

@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "core/tensor.h"
+#include "data/audio.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -66,9 +67,9 @@ static const MsTransformKind host_kind = {
 
 static const MsTransformKind *find(const char *name)
 {
-    static const MsTransformKind *const tables[] = {ms__transforms_vision, ms__transforms_basic,
-                                                    ms__transforms_decode, ms__transforms_colour,
-                                                    ms__transforms_warp};
+    static const MsTransformKind *const tables[] = {
+        ms__transforms_vision, ms__transforms_basic, ms__transforms_decode,  ms__transforms_colour,
+        ms__transforms_warp,   ms__transforms_audio, ms__transforms_spectrum};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const MsTransformKind *k = tables[t]; k->name; k++)
             if (strcmp(k->name, name) == 0) return k;
@@ -168,8 +169,11 @@ static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *cons
     MsTensor *dense[MS_DATA_MAX_COLUMN];
     for (int k = 0; k < n_in; k++)
         if (!(t->kind->takes & MS_TAKES_TEXT) && ms__data_is_text(in[k]))
-            return MS_FAIL(MS_ERROR_RUNTIME, "%s: the input is text (%s), but must be numbers.", t->kind->name,
-                           ms_dtype_name((MsDtype)in[k]->dtype));
+            return MS_FAIL(
+                MS_ERROR_RUNTIME,
+                "%s: the data type of input tensor does not match the requirement of operator: the "
+                "input is text (%s), but must be numbers.",
+                t->kind->name, ms_dtype_name((MsDtype)in[k]->dtype));
     for (int k = 0; k < n_in; k++)
         if (!(dense[k] = ms__data_contiguous(in[k]))) return ms_error()->code;
     MsTransformCall c = {.op = t, .rng = rng, .n_in = n_in, .n_out = n_in, .in = dense, .out = out};

@@ -2,7 +2,7 @@
 
 The pipeline itself is C (see mindspore_data.h); this package checks arguments and names things as users know them.
 """
-from . import config, debug, samplers, text, transforms, utils, vision
+from . import audio, config, debug, samplers, text, transforms, utils, vision
 from . import _catalog, _corpora
 
 transforms.vision = vision  # older scripts find one through the other
@@ -20,5 +20,5 @@ __all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100D
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',
            'MappableDataset', 'MindDataset', 'MnistDataset', 'Schema', 'TFRecordDataset', 'TextFileDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
-           'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'config', 'debug', 'text', 'transforms',
+           'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'audio', 'config', 'debug', 'text', 'transforms',
            'utils', 'vision', 'zip'] + _catalog.__all__ + _corpora.__all__
