@@ -25,8 +25,9 @@ _LAZY = {
     'mindspore.common.parameter': 'Parameter ParameterTuple',
     'mindspore.common.sparse_tensor': 'COOTensor CSRTensor RowTensor SparseTensor',
     'mindspore.common._mutable': 'mutable',
+    'mindspore.common.symbol': 'Symbol',
     'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
-                       'ckpt_to_safetensors safetensors_to_ckpt export load Model DatasetHelper connect_network_with_dataset data_sink Callback '
+                       'ckpt_to_safetensors safetensors_to_ckpt export load load_mindir save_mindir Model DatasetHelper connect_network_with_dataset data_sink Callback '
                        'LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
                        'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore '
                        'LossScaleManager FixedLossScaleManager DynamicLossScaleManager build_train_network '
@@ -36,7 +37,7 @@ _LAZY = {
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ('ops', 'mint', 'nn', 'dataset', 'common', 'train', 'amp', 'context', 'numpy', 'communication', 'parallel',
-            'runtime', 'hal', 'device_context', 'boost', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler', 'utils', '_checkparam')
+            'runtime', 'hal', 'device_context', 'boost', 'autodiff', 'experimental', 'scipy', 'rewrite', 'profiler', 'utils', 'onnx', '_checkparam')
 
 
 def is_tensor(obj):

@@ -88,6 +88,12 @@ static void tensor_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* None, or a Symbol (python/mindspore/common/symbol.py). */
+static bool is_open(PyObject *size)
+{
+    return size == Py_None || strcmp(Py_TYPE(size)->tp_name, "Symbol") == 0;
+}
+
 static MsTensor *zeros(MsDtype dtype, PyObject *shape)
 {
     int64_t size[MS_MAX_DIM];
@@ -96,7 +102,7 @@ static MsTensor *zeros(MsDtype dtype, PyObject *shape)
     int nd = (int)PyTuple_GET_SIZE(seq);
     for (int d = 0; d < nd && d < MS_MAX_DIM; d++) {
         PyObject *n = PyTuple_GET_ITEM(seq, d);
-        size[d] = n == Py_None ? 0 : PyLong_AsLongLong(n);
+        size[d] = is_open(n) ? 0 : PyLong_AsLongLong(n);
     }
     Py_DECREF(seq);
     if (PyErr_Occurred()) return NULL;
@@ -125,10 +131,10 @@ static PyObject *open_shape(PyObject *shape)
     if (PyLong_Check(shape)) return NULL;
     PyObject *seq = PySequence_Tuple(shape), *open = NULL;
     for (Py_ssize_t d = 0; seq && d < PyTuple_GET_SIZE(seq) && !open; d++)
-        if (PyTuple_GET_ITEM(seq, d) == Py_None) open = PyTuple_New(PyTuple_GET_SIZE(seq));
+        if (is_open(PyTuple_GET_ITEM(seq, d))) open = PyTuple_New(PyTuple_GET_SIZE(seq));
     for (Py_ssize_t d = 0; open && d < PyTuple_GET_SIZE(seq); d++) {
         PyObject *n = PyTuple_GET_ITEM(seq, d);
-        PyTuple_SET_ITEM(open, d, n == Py_None ? PyLong_FromLong(-1) : Py_NewRef(n));
+        PyTuple_SET_ITEM(open, d, is_open(n) ? PyLong_FromLong(-1) : Py_NewRef(n));
     }
     Py_XDECREF(seq);
     return open;

@@ -290,7 +290,8 @@ MsStatus ms__ex_nodes(MsExporter *x)
             continue;
         }
         const MsExRow *row = ms__ex_row(n->op);
-        int n_out = strcmp(n->op->name, "topk") == 0 ? 2 : 1; /* further results are for gradients */
+        bool two = strcmp(n->op->name, "topk") == 0 || strcmp(n->op->name, "sort") == 0;
+        int n_out = two ? 2 : 1; /* further results are for gradients */
         for (int j = n_out; j < n->n_out; j++)
             if (x->uses[n->out + j]) return unsupported(x, n);
         int32_t first = row->emit[x->format] ? row->emit[x->format](x, n) : line(x, n, row->line[x->format]);

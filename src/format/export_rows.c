@@ -334,16 +334,22 @@ LOWER(index) /* one index tensor: whole slices */
                        "For 'export', indexing by several tensors cannot be written.");
     return give(out, ms_gather(in[0], in[1], n->attr[0].v[0]));
 }
+#define MAX_STEPS 512
+static MsStatus check_steps(int64_t steps)
+{
+    return steps <= MAX_STEPS
+               ? MS_OK
+               : MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'export', a recurrence of %lld steps is too long.",
+                         (long long)steps);
+}
 LOWER(lstm) /* step by step */
 {
     UNUSED;
     MsTensor *h = in[1], *c = in[2], *w = in[3];
     int64_t steps = ms_tensor_shape(in[0])[0], batch = ms_tensor_shape(in[0])[1],
             width = ms_tensor_shape(in[0])[2], k = width / 4;
-    MsTensor *ys[512], *cs[512];
-    if (steps > 512)
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'export', a recurrence of %lld steps is too long.",
-                       (long long)steps);
+    MsTensor *ys[MAX_STEPS], *cs[MAX_STEPS];
+    MS_TRY(check_steps(steps));
     for (int64_t t = 0; t < steps; t++) {
         MsTensor *a = ms_slice(in[0], MS_INTS(t, 0, 0), MS_INTS(1, batch, width), MS_INTS(1, 1, 1));
         a = ms_add(ms_reshape(a, MS_INTS(batch, width)), ms_matmul(h, w, false, true));
@@ -362,6 +368,66 @@ LOWER(lstm) /* step by step */
     out[1] = ms_concat((int)steps, cs, 0);
     out[2] = in[0]; /* for gradients, of which there are none here */
     return out[0] && out[1] ? MS_OK : ms_error()->code;
+}
+
+LOWER(gru)
+{
+    UNUSED;
+    MsTensor *h = in[1], *w = in[2];
+    int64_t steps = ms_tensor_shape(in[0])[0], batch = ms_tensor_shape(in[0])[1],
+            width = ms_tensor_shape(in[0])[2], k = width / 3;
+    MsTensor *ys[MAX_STEPS];
+    MS_TRY(check_steps(steps));
+    for (int64_t t = 0; t < steps; t++) {
+        MsTensor *x =
+            ms_reshape(ms_slice(in[0], MS_INTS(t, 0, 0), MS_INTS(1, batch, width), MS_INTS(1, 1, 1)),
+                       MS_INTS(batch, width));
+        MsTensor *g = ms_matmul(h, w, false, true), *a[3], *b[3];
+        for (int j = 0; j < 3; j++) {
+            a[j] = ms_slice(x, MS_INTS(0, j * k), MS_INTS(batch, k), MS_INTS(1, 1));
+            b[j] = ms_slice(g, MS_INTS(0, j * k), MS_INTS(batch, k), MS_INTS(1, 1));
+        }
+        MsTensor *reset = ms_sigmoid(ms_add(a[0], b[0])), *update = ms_sigmoid(ms_add(a[1], b[1]));
+        MsTensor *fresh = ms_tanh(ms_add(a[2], ms_mul(reset, in[3] ? ms_add(b[2], in[3]) : b[2])));
+        h = ms_add(fresh, ms_mul(update, ms_sub(h, fresh)));
+        ys[t] = ms_reshape(h, MS_INTS(1, batch, k));
+        if (!ys[t]) return ms_error()->code;
+    }
+    out[1] = in[0];
+    return give(out, ms_concat((int)steps, ys, 0));
+}
+LOWER(attention)
+{
+    MsTensor *q = in[0], *k = in[1], *x = ms_matmul(q, k, false, true);
+    if (!x) return ms_error()->code;
+    x = ms_mul(x, num(x, n->attr[0].f));
+    if (in[3] && ms_tensor_dtype(in[3]) == MS_BOOL)
+        x = ms_where(in[3], x, num(q, n->attr[2].f));
+    else if (in[3])
+        x = ms_add(x, ms_cast(in[3], ms_tensor_dtype(q)));
+    if (n->attr[1].i) {
+        int nd = ms_tensor_ndim(q);
+        int64_t rows = ms_tensor_shape(q)[nd - 2], columns = ms_tensor_shape(k)[nd - 2];
+        MsTensor *row = ms_reshape(ms_arange_int(0, 1, rows, MS_INT64), MS_INTS(rows, 1));
+        x = ms_where(ms_ge(row, ms_arange_int(0, 1, columns, MS_INT64)), x, num(q, -INFINITY));
+    }
+    x = ms_softmax(x, -1);
+    return give(out, ms_matmul(in[4] ? ms_mul(x, in[4]) : x, in[2], false, false));
+}
+LOWER(gather_nd) /* ONNX has int64 indices only */
+{
+    UNUSED;
+    return give(out, ms_gather_nd(in[0], ms_cast(in[1], MS_INT64)));
+}
+LOWER(scatter_nd)
+{
+    return give(out, ms_scatter_nd(in[0], ms_cast(in[1], MS_INT64), in[2], n->attr[0].s));
+}
+LOWER(sort)
+{
+    int64_t size =
+        ms_tensor_shape(in[0])[n->attr[0].i < 0 ? n->attr[0].i + ms_tensor_ndim(in[0]) : n->attr[0].i];
+    return ms_topk(in[0], size, n->attr[0].i, n->attr[1].i, true, out);
 }
 
 /* ---- nodes that a line does not say ---- */
@@ -713,6 +779,31 @@ static int32_t topk(MsExporter *x, const MsNode *n)
     return x->value[n->out + 1] < 0 ? -1 : r;
 }
 
+static int32_t mindir_sort(MsExporter *x, const MsNode *n)
+{
+    MsAval out[2] = {*aval(x, n->out), *aval(x, n->out + 1)};
+    out[1].dtype = MS_INT32;
+    MsExArg arg[] = {input(x, n, 0), ms__ex_key("descending", EX_BOOL(n->attr[1].i)),
+                     ms__ex_key("axis", EX_INT(n->attr[0].i))};
+    int32_t r = ms__ex_emit(x, "Sort/2", 3, arg, 2, out);
+    MsExArg wide[] = {EX_VALUE(r + 1), (MsExArg){.kind = MS_EX_DTYPE, .i = MS_INT64}};
+    if (r < 0) return -1;
+    x->value[n->out + 1] = ms__ex_emit(x, "Cast*", 2, wide, 1, aval(x, n->out + 1));
+    return x->value[n->out + 1] < 0 ? -1 : r;
+}
+
+/* Elements put at an index on one axis. */
+static int32_t put_along(MsExporter *x, const MsNode *n)
+{
+    bool add = strcmp(n->attr[1].s, "add") == 0;
+    if (!add && strcmp(n->attr[1].s, "set") != 0) return -1;
+    MsExArg mindir[] = {input(x, n, 0), input(x, n, 1), input(x, n, 2), EX_INT(n->attr[0].i), EX_INT(add)};
+    MsExArg onnx[] = {mindir[0], mindir[1], mindir[2], ms__ex_key("axis", mindir[3]),
+                      ms__ex_key("reduction", EX_TEXT(add ? "add" : "none"))};
+    return x->format == MS_MODEL_MINDIR ? emit(x, n, "TensorScatterElements*", 5, mindir)
+                                        : emit(x, n, "ScatterElements", 5, onnx);
+}
+
 static int32_t onnx_scatter(MsExporter *x, const MsNode *n)
 {
     MsExArg arg[] = {input(x, n, 0), input(x, n, 1), input(x, n, 2),
@@ -827,8 +918,8 @@ static const MsExRow rows[] = {
     {.op = "triu", .line = {NULL}, .lower = lower_tri},
     {.op = "gather", .line = {"Gather* $0 $1 axis #i0", "Gather $0 $1 axis=axis"}},
     {.op = "take_along", .line = {"GatherD* $0 axis $1", "GatherElements $0 $1 axis=axis"}},
-    {.op = "gather_nd", .line = {"GatherNd* $0 $1", "GatherND $0 $1"}},
-    {.op = "scatter_nd", .line = {NULL}, .emit = {mindir_scatter, onnx_scatter}},
+    {.op = "gather_nd", .line = {"GatherNd* $0 $1", "GatherND $0 $1"}, .lower = lower_gather_nd},
+    {.op = "scatter_nd", .line = {NULL}, .emit = {mindir_scatter, onnx_scatter}, .lower = lower_scatter_nd},
     {.op = "index", .line = {NULL}, .lower = lower_index},
     {.op = "cumsum",
      .line = {"CumSum* $0 axis exclusive reverse", "CumSum $0 axis exclusive=exclusive reverse=reverse"}},
@@ -850,6 +941,10 @@ static const MsExRow rows[] = {
      .emit = {mindir_layer_norm, onnx_layer_norm},
      .lower = lower_layer_norm},
     {.op = "lstm", .line = {NULL}, .lower = lower_lstm},
+    {.op = "gru", .line = {NULL}, .lower = lower_gru},
+    {.op = "attention", .line = {NULL}, .lower = lower_attention},
+    {.op = "sort", .line = {NULL}, .emit = {mindir_sort, NULL}, .lower = lower_sort},
+    {.op = "put_along", .line = {NULL}, BOTH(put_along)},
 };
 
 const MsExRow *ms__ex_row(const MsOp *op)
@@ -882,5 +977,7 @@ bool ms__ex_wants_lower(const MsExporter *x, const MsNode *n, MsTensor *const *i
     if (strcmp(op, "batch_norm_apply") == 0)
         return in[5] || n->attr[1].i || ms_tensor_ndim(in[0]) < 2 || (mindir && ms_tensor_ndim(in[0]) == 3) ||
                (mindir && ms_tensor_ndim(in[0]) > 4) || ms_tensor_dtype(in[0]) != ms_tensor_dtype(in[1]);
+    if (strcmp(op, "gather_nd") == 0 || strcmp(op, "scatter_nd") == 0)
+        return !mindir && ms_tensor_dtype(in[1]) != MS_INT64;
     return strcmp(op, "layer_norm") == 0 && (!in[1] || !in[2]);
 }

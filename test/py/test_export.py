@@ -205,3 +205,64 @@ def test_errors_of_export(tmp_path, monkeypatch, call, error, text):
     with pytest.raises(error, match=text):
         call(nn.Dense(3, 2), Tensor(np.ones((1, 3), np.float32)))
     assert not list(tmp_path.iterdir())
+
+
+# ---- open sizes ----
+
+@pytest.mark.parametrize("make, dtype, tail, shape", [
+    (LeNet, ms.float32, (1, 28, 28), (5, 1, 28, 28)), (lambda: nn.SequentialCell(nn.Dense(3, 4), nn.ReLU()), ms.float32, (6, 3), (2, 6, 3))])
+@pytest.mark.parametrize("size", [None, ms.Symbol(max=64, min=2)])
+def test_open_batch(tmp_path, make, dtype, tail, shape, size):
+    net = make().set_train(False)
+    ms.export(net, Tensor(shape=[size, *tail], dtype=dtype), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    loaded = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    for n in shape[0], 1:
+        x = Tensor(np.random.default_rng(n).standard_normal((n, *shape[1:])).astype(np.float32))
+        close(loaded(x), net(x))
+
+
+def test_what_depends_on_an_open_size_is_refused(tmp_path):
+    class Mean(nn.Cell):
+        def construct(self, x):
+            return x.sum(0) / x.shape[0]
+
+    with pytest.raises(NotImplementedError, match="open"):
+        ms.export(Mean(), Tensor(shape=[None, 3], dtype=ms.float32), file_name=str(tmp_path / "net"), file_format="MINDIR")
+
+
+def test_symbol():
+    assert ms.Symbol(max=10, min=2, divisor=2).to_dict() == {"max": 10, "divisor": 2}
+    assert ms.Symbol().to_dict() == {} and ms.Symbol(min=5).to_dict() == {"min": 5}
+    assert Tensor(shape=(ms.Symbol(max=3), 4), dtype=ms.float32).shape == (-1, 4)
+    for kwargs, error in (({"divisor": 0}, ValueError), ({"min": 0}, ValueError), ({"max": "a"}, TypeError), ({"unique": 3}, TypeError),
+                          ({"remainder": 5, "divisor": 3}, ValueError), ({"max": 1.5}, TypeError)):
+        with pytest.raises(error, match="For 'Symbol'"):
+            ms.Symbol(**kwargs)
+
+
+# ---- ONNX ----
+
+@pytest.mark.parametrize("make, x", [(LeNet, IMAGES), (Encoder, IDS)])
+def test_onnx(tmp_path, make, x):
+    ort = pytest.importorskip("onnxruntime")
+    net = make()
+    path = str(tmp_path / "net.onnx")
+    ms.export(net, Tensor(x), file_name=path, file_format="ONNX")
+    got = ort.InferenceSession(path).run(None, {"x" if make is LeNet else "ids": x})
+    close(got, [y for y in flat(net.set_train(False)(Tensor(x))) if y is not None])
+
+
+def test_onnx_names_and_open_axes(tmp_path):
+    ort = pytest.importorskip("onnxruntime")
+    net, path = LeNet().set_train(False), str(tmp_path / "net.onnx")
+    ms.onnx.export(net, Tensor(IMAGES), file_name=path, input_names=["image"], output_names=["score"], dynamic_axes={"image": {0: "n"}})
+    session = ort.InferenceSession(path)
+    five = np.concatenate([IMAGES, IMAGES, IMAGES[:1]])
+    close(session.run(["score"], {"image": five}), [net(Tensor(five))])
+
+
+def test_models_are_copied(tmp_path):
+    model = ms.load_mindir(str(DATA / "lenet_tiny.mindir"))
+    assert model["mind_ir_version"] == 3 and len(model["graph"]["parameter"]) == 7
+    ms.save_mindir(model, str(tmp_path / "copy"))
+    assert (tmp_path / "copy.mindir").read_bytes() == (DATA / "lenet_tiny.mindir").read_bytes()

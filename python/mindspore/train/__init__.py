@@ -15,7 +15,7 @@ _LAZY = {
                                'MeanSurfaceDistance RootMeanSquareDistance OcclusionSensitivity',
     'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_checkpoint_async load_param_into_net '
                                      'async_ckpt_thread_status ckpt_to_safetensors safetensors_to_ckpt',
-    'mindspore.train.model_files': 'export load',
+    'mindspore.train.model_files': 'export load load_mindir save_mindir',
     'mindspore.train.summary': 'SummaryRecord SummaryCollector',
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}

@@ -188,20 +188,23 @@ def export(net, *inputs, file_name, file_format, **kwargs):
         raise ValueError("Only support export file in 'AIR' format with Ascend backend.")
     suffix = "." + file_format.lower()
     path = os.path.realpath(file_name if file_name.endswith(suffix) else file_name + suffix)
-    _onnx(net, inputs, path, encrypt, kwargs) if file_format == "ONNX" else _mindir(net, inputs, path, encrypt, kwargs)
+    seal = (lambda content: encrypt(content, kwargs["enc_key"])) if encrypt else (lambda content: content)
+    if file_format == "ONNX":
+        write_onnx(net, inputs, path, seal)
+    else:
+        _write_mindir(net, inputs, path, seal)
 
 
-def _mindir(net, inputs, path, encrypt, kwargs):
+def _write_mindir(net, inputs, path, seal):
     model = _Model(net, inputs)
     result = _result_text(model.form.result)
-    seal = (lambda content: encrypt(content, kwargs["enc_key"])) if encrypt else (lambda content: content)
     if sum(t.nbytes for t, name in zip(model.captured, model.names) if name is not None) <= _SPLIT:
         _write(path, [seal(model.write("MINDIR", result))])
         return
     base = path[:-len(".mindir")]
     folder = base + "_variables"
     shutil.rmtree(folder, ignore_errors=True)
-    _write(os.path.join(folder, "data_0"), map(seal, model.weights()) if encrypt else model.weights())
+    _write(os.path.join(folder, "data_0"), map(seal, model.weights()))
     _write(base + "_graph.mindir", [seal(model.write("MINDIR", result, os.path.basename(folder)))])
 
 
@@ -222,16 +225,29 @@ def _inference(net):
     return context()
 
 
-def _onnx(net, inputs, path, encrypt, kwargs, output_names=None, input_names=None):
+def write_onnx(net, inputs, path, encrypt=None, input_names=None, output_names=None, dynamic_axes=None):
+    """The network for inference as an ONNX file; encrypt: a function of the content."""
+    if not hasattr(net, "construct"):
+        raise ValueError(f"For 'export', an ONNX model needs a Cell, but got {type(net)}.")
+    names = list(input_names or ())
+    names += _input_names(net, inputs)[len(names):]
+    if dynamic_axes:
+        inputs = [_opened(x, dynamic_axes.get(name)) for x, name in zip(inputs, names)]
     with _inference(net):
         model = _Model(net, inputs)
-    if input_names:
-        model.input_names[:len(input_names)] = input_names
+    model.input_names = names
     large = sum(t.nbytes for t in model.captured) > _SPLIT
-    content = model.write("ONNX", output_names, os.path.basename(path) + "_data" if large else None)
+    content = model.write("ONNX", None if output_names is None else list(output_names), os.path.basename(path) + "_data" if large else None)
     if large:
         _write(os.path.join(path + "_data", "data_0"), model.weights())
-    _write(path, [encrypt(content, kwargs["enc_key"]) if encrypt else content])
+    _write(path, [encrypt(content) if encrypt else content])
+
+
+def _opened(x, axes):
+    """A description of x with these axes open."""
+    if not axes or not isinstance(x, _c.Tensor):
+        return x
+    return _c.Tensor(shape=[None if d in axes else n for d, n in enumerate(x.shape)], dtype=x.dtype)
 
 
 def load(file_name, **kwargs):
@@ -254,3 +270,26 @@ def load(file_name, **kwargs):
         with open(path, "rb") as f:
             content = f.read()
     return mindir.decode(f"The MindIR file {file_name}", content, os.path.dirname(path))
+
+
+class _Proto(dict):
+    """A model as nested dicts of its fields, with the bytes that it was read from."""
+
+
+def load_mindir(file_name):
+    """The content of a .mindir file as nested dicts of its fields, for ``save_mindir``."""
+    with open(file_name, "rb") as f:
+        content = f.read()
+    try:
+        model = _Proto(_c.mindir_decode(f"The MindIR file {file_name}", content, os.path.dirname(os.path.realpath(file_name))))
+    except ValueError as e:
+        raise RuntimeError(f"Load MindIR failed. {e}") from e
+    model.content = content
+    return model
+
+
+def save_mindir(model, file_name):
+    """Writes what ``load_mindir`` gave to another file; changes to the dicts are not written."""
+    if not isinstance(model, _Proto):
+        raise TypeError(f"For 'save_mindir', the argument 'model' must be what load_mindir gives, but got {type(model)}.")
+    _write(os.path.realpath(file_name if file_name.endswith(".mindir") else file_name + ".mindir"), [model.content])
