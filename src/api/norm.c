@@ -1,5 +1,4 @@
-/* norm.c - public names of normalisation. Batch norm with running statistics is an affine map of the input;
- * group and instance norm are layer norm of a tensor whose channels are split into groups. Half inputs with
+/* norm.c - public names of normalisation. Batch norm with running statistics is an affine map of the input. Half inputs with
  * float32 parameters keep their dtype; the arithmetic is float32. */
 #include "api/args.h"
 
@@ -14,14 +13,6 @@ static MsTensor *as(MsTensor *x, MsDtype dtype)
 static MsTensor *number(double v, const MsTensor *t)
 {
     return t ? ms_full((MsInts){0, NULL}, v, ms_tensor_dtype(t)) : NULL;
-}
-
-/* A vector of channels, shaped to broadcast along axis 1 of x. */
-static MsTensor *channels(MsTensor *v, const MsTensor *x)
-{
-    int64_t s[MS_MAX_DIM];
-    for (int d = 0; d < nd(x); d++) s[d] = d == 1 ? shape(x)[1] : 1;
-    return ms_reshape(v, (MsInts){nd(x), s});
 }
 
 static MsStatus check_channels(const char *op, const char *name, const MsTensor *v, const MsTensor *x)
@@ -157,7 +148,7 @@ MS_API(group_norm_row, "ops.group_norm mint.nn.functional.group_norm _nn.group_n
        "(input: Tensor, num_groups: int, weight: Tensor = None, bias: Tensor = None, eps: number = 1e-05) -> "
        "Tensor")
 {
-    MsTensor *x = T(0), *y[3];
+    MsTensor *x = T(0);
     int64_t g = I(1);
     if (nd(x) < 2 || g < 1 || shape(x)[1] % g)
         return MS_FAIL(
@@ -167,16 +158,7 @@ MS_API(group_norm_row, "ops.group_norm mint.nn.functional.group_norm _nn.group_n
             ms__shape_text(nd(x), shape(x)), (long long)g);
     MS_TRY(check_channels("group_norm", "weight", T(2), x));
     MS_TRY(check_channels("group_norm", "bias", T(3), x));
-    int64_t n = shape(x)[0], rest = shape(x)[1] / g;
-    for (int d = 2; d < nd(x); d++) rest *= shape(x)[d];
-    MsTensor *flat = ms_reshape(x, MS_INTS(n, g, rest));
-    if (!flat) return ms_error()->code;
-    MS_TRY(ms_layer_norm(flat, NULL, NULL, 1, F(4), y));
-    MsTensor *out = ms_reshape(y[0], shape_of(x));
-    MsDtype dtype = ms_tensor_dtype(x), wide = T(2) ? wider(x, T(2)) : dtype;
-    if (T(2)) out = ms_mul(as(out, wide), channels(as(T(2), wide), x));
-    if (T(3)) out = ms_add(as(out, wide), channels(as(T(3), wide), x));
-    return R(as(out, dtype));
+    return R(ms_group_norm(x, T(2), T(3), g, F(4)));
 }
 
 MS_API(rms_norm, "ops.rms_norm", "(x: Tensor, gamma: Tensor, epsilon: number = 1e-6) -> any")

@@ -1,4 +1,4 @@
-/* norm.c - batch and layer normalisation on float32 and float64 (half types are widened first). Statistics take two
+/* norm.c - batch, layer and group normalisation on float32 and float64 (half types are widened first). Statistics take two
  * passes, so that a large mean does not cost the variance its digits. Batch norm works on channels-last or row-major
  * memory and keeps the layout of its input. */
 #include "cpu/norm.h"
@@ -269,6 +269,29 @@ static MsStatus run_layer_norm(MsCall *c)
     return st;
 }
 
+static MsStatus run_group_norm(MsCall *c)
+{
+    MsTensor *y = ms__out(c, 0);
+    if (!y) return ms_error()->code;
+    MsDtype dtype = ms__compute_dtype((MsDtype)y->dtype);
+    int mark = ms_scope_begin();
+    MsTensor *x = ms__dense_as(c->in[0], dtype), *to = ms__dense_out(y, dtype);
+    MsTensor *gamma = c->in[1] ? ms__dense_as(c->in[1], dtype) : NULL;
+    MsTensor *beta = c->in[2] ? ms__dense_as(c->in[2], dtype) : NULL;
+    bool good = x && to && (gamma || !c->in[1]) && (beta || !c->in[2]);
+    MsStatus st = good ? MS_OK : ms_error()->code;
+    if (good && x->numel) {
+        int64_t rows = x->shape[0] * c->attr[0].i, n = x->numel / rows;
+        MsNorm p = {.c = n, .n = c->attr[0].i, .plane = x->numel / (x->shape[0] * x->shape[1]), .x = x->data,
+                    .y = to->data, .gamma = gamma ? gamma->data : NULL, .beta = beta ? beta->data : NULL,
+                    .eps = c->attr[1].f};
+        ms__parallel_for(rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->group[dtype == MS_FLOAT64], &p);
+    }
+    if (st == MS_OK) st = ms__dense_done(y, to);
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
+
 /* dgamma and dbeta: sums down the columns in blocks of rows. */
 static MsStatus columns(MsNorm *p, bool wide, double *dgamma, double *dbeta)
 {
@@ -319,3 +342,4 @@ MS_KERNEL(batch_norm, 0, loop, NULL, run_batch_norm);
 MS_KERNEL(batch_norm_grad, 0, loop, NULL, run_batch_norm_grad);
 MS_KERNEL(layer_norm, 0, loop, NULL, run_layer_norm);
 MS_KERNEL(layer_norm_grad, 0, loop, NULL, run_layer_norm_grad);
+MS_KERNEL(group_norm, 0, loop, NULL, run_group_norm);

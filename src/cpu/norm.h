@@ -1,4 +1,4 @@
-/* norm.h - loops of batch and layer normalisation (isa/norm.c). */
+/* norm.h - loops of batch, layer and group normalisation (isa/norm.c). */
 #ifndef MS_CPU_NORM_H
 #define MS_CPU_NORM_H
 #include "core/error.h"
@@ -6,7 +6,8 @@
 #define MS_NORM_ROWS 64 /* rows of a block, whose sums are kept in the dtype computed in */
 
 /* Batch norm: x, dy, y are dense, channels-last [rows, c] or planes [n, c, plane]. The three vectors hold a value per
- * channel in the dtype computed in. Layer norm: [rows, c] with c normalised. */
+ * channel in the dtype computed in. Layer norm: [rows, c] with c normalised. Group norm: the same,
+ * where row r is group r % n of channels of `plane` elements each. */
 typedef struct MsNorm {
     int64_t n, c, plane, rows;
     const void *x, *dy;
@@ -14,7 +15,7 @@ typedef struct MsNorm {
     const void *mean, *scale, *shift; /* apply: y = (x - mean) scale + shift;  grad: y = dy scale + (x - mean) shift + extra */
     const void *extra;
     double *partial; /* [blocks][2][c] channels-last, [2][c] planes */
-    const void *gamma, *beta; /* layer norm; may be NULL */
+    const void *gamma, *beta; /* layer and group norm; may be NULL */
     void *mean_out, *rstd_out;
     double eps;
 } MsNorm;
@@ -30,6 +31,7 @@ typedef struct MsNormFns {
     MsNormFn reduce_rows[2][3], reduce_planes[2][3];
     MsNormFn apply_rows[2], apply_planes[2], grad_rows[2], grad_planes[2];
     MsNormFn layer[2], layer_grad[2], layer_columns[2]; /* ranges of rows; the last of blocks of rows */
+    MsNormFn group[2];                                  /* ranges of rows */
 } MsNormFns;
 
 extern const MsNormFns ms__norm_base, ms__norm_avx2, ms__norm_avx512;

@@ -1,7 +1,7 @@
 /* norm.c - batch and layer normalisation. Each gives the statistics beside the result, which its gradient operator
  * takes as inputs of their own; the gradients of those are compositions of elementwise operators and sums, so that
- * any order can be differentiated. Group and instance normalisation are layer normalisation of a reshaped tensor;
- * inference with running statistics is an affine map (see src/api/nn_ops.c). */
+ * any order can be differentiated. The gradient of group normalisation is that of layer normalisation of a reshaped
+ * tensor; inference with running statistics is an affine map (see src/api/nn_ops.c). */
 #include "mindspore_ops.h"
 #include "op/op.h"
 
@@ -327,3 +327,50 @@ MS_OP(layer_norm_grad,
       .infer = infer_layer_norm_grad, .vjp = vjp_layer_norm_grad,
       .sample = "f32[4,3,5] f32[4,3,5] f32[4,3,1] f32[4,3,1]>0 f32[5] ndim=1"
                 "; f32[4,3,5] f32[4,3,5] f32[4,1,1] f32[4,1,1]>0 none ndim=2");
+
+/* ---- group normalisation ---- */
+
+static MsStatus infer_group_norm(MsInfer *c)
+{
+    const MsAval *x = &c->in[0];
+    int64_t groups = c->attr[0].i;
+    if (x->ndim < 2 || groups < 1 || x->shape[1] % groups)
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the channels must be a multiple of 'groups', but got shape %s and %lld.",
+                       c->op->name, ms__shape_text(x->ndim, x->shape), (long long)groups);
+    MS_TRY(vector_of(c, 1, "gamma", x->shape[1]));
+    MS_TRY(vector_of(c, 2, "beta", x->shape[1]));
+    set(&c->out[0], x->ndim, x->shape);
+    return MS_OK;
+}
+
+/* y = h gamma + beta, where h is the layer normalisation of every group. */
+static MsStatus vjp_group_norm(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *gamma = c->in[1], *beta = c->in[2], *g = c->ct[0], *h[3], *dx[3];
+    int64_t groups = c->attr[0].i, column[MS_MAX_DIM], axes[MS_MAX_DIM], rest = 1;
+    int ndim = ms_tensor_ndim(x), n_axes = 0;
+    const int64_t *s = ms_tensor_shape(x);
+    for (int d = 0; d < ndim; d++) {
+        column[d] = d == 1 ? s[1] : 1;
+        if (d != 1) axes[n_axes++] = d;
+        if (d > 0) rest *= s[d];
+    }
+    MsDtype wide = gamma ? ms_dtype_promote(stat_dtype(ms_tensor_dtype(x)), ms_tensor_dtype(gamma))
+                         : stat_dtype(ms_tensor_dtype(x));
+    MsInts as_x = {ndim, s}, sums = {n_axes, axes}, by_group = MS_INTS(s[0], groups, rest / groups);
+    MsTensor *wg = in_dtype(g, wide), *flat = ms_reshape(in_dtype(x, wide), by_group);
+    if (!flat) return ms_error()->code;
+    MS_TRY(ms_layer_norm(flat, NULL, NULL, 1, c->attr[1].f, h));
+    if (gamma && c->want[1]) c->grad[1] = ms_sum(ms_mul(wg, ms_reshape(h[0], as_x)), sums, false);
+    if (beta && c->want[2]) c->grad[2] = ms_sum(wg, sums, false);
+    if (!c->want[0]) return MS_OK;
+    if (gamma) wg = ms_mul(wg, ms_reshape(in_dtype(gamma, wide), (MsInts){ndim, column}));
+    MS_TRY(ms_layer_norm_grad(ms_reshape(wg, by_group), flat, h[1], h[2], NULL, 1, dx));
+    c->grad[0] = ms_reshape(dx[0], as_x);
+    return MS_OK;
+}
+
+MS_OP(group_norm, .sig = "group_norm(x: float, gamma: float?, beta: float?, *, groups: int, eps: float) -> x",
+      .infer = infer_group_norm, .vjp = vjp_group_norm,
+      .sample = "f32[2,4,3,5] f32[4] f32[4] groups=2 eps=1e-5; f32[2,6] none none groups=3 eps=1e-5"
+                "; bf16[2,4,3] f32[4] f32[4] groups=4 eps=1e-5; f32[0,4,3] f32[4] none groups=2 eps=1e-5");

@@ -1,4 +1,4 @@
-/* norm.c - loops of batch and layer normalisation, compiled per instruction set. Sums run in the dtype computed in
+/* norm.c - loops of batch, layer and group normalisation, compiled per instruction set. Sums run in the dtype computed in
  * over short fixed runs, which are then added in float64; the runs do not depend on the number of threads. */
 #include "cpu/norm.h"
 
@@ -141,6 +141,20 @@ MAPS(double)
         result = total_; \
     } while (0)
 
+/* Mean and 1 / deviation of n elements. */
+#define MOMENTS(T) \
+    static inline void moments_##T(int64_t n, const T *x, double eps, T *mean_out, T *rstd_out) \
+    { \
+        double sum, squares; \
+        RUN_SUM(T, n, sum, x[i]); \
+        T mean = (T)(sum / (double)n); \
+        RUN_SUM(T, n, squares, (x[i] - mean) * (x[i] - mean)); \
+        *mean_out = mean; \
+        *rstd_out = (T)(1 / sqrt(squares / (double)n + eps)); \
+    }
+MOMENTS(float)
+MOMENTS(double)
+
 #define LAYER(T) \
     static void layer_##T(void *ctx, int64_t begin, int64_t end) \
     { \
@@ -150,11 +164,8 @@ MAPS(double)
         for (int64_t r = begin; r < end; r++) { \
             const T *x = (const T *)p->x + r * n; \
             T *y = (T *)p->y + r * n; \
-            double sum, squares; \
-            RUN_SUM(T, n, sum, x[i]); \
-            T mean = (T)(sum / (double)n); \
-            RUN_SUM(T, n, squares, (x[i] - mean) * (x[i] - mean)); \
-            T rstd = (T)(1 / sqrt(squares / (double)n + p->eps)); \
+            T mean, rstd; \
+            moments_##T(n, x, p->eps, &mean, &rstd); \
             ((T *)p->mean_out)[r] = mean; \
             ((T *)p->rstd_out)[r] = rstd; \
             if (gamma && beta) \
@@ -162,6 +173,22 @@ MAPS(double)
             else \
                 for (int64_t i = 0; i < n; i++) \
                     y[i] = (x[i] - mean) * rstd * (gamma ? gamma[i] : 1) + (beta ? beta[i] : 0); \
+        } \
+    } \
+    static void group_##T(void *ctx, int64_t begin, int64_t end) \
+    { \
+        const MsNorm *p = ctx; \
+        int64_t channels = p->c / p->plane; \
+        for (int64_t r = begin; r < end; r++) { \
+            T mean, rstd; \
+            moments_##T(p->c, (const T *)p->x + r * p->c, p->eps, &mean, &rstd); \
+            for (int64_t k = 0; k < channels; k++) { \
+                int64_t at = r * p->c + k * p->plane, c = r % p->n * channels + k; \
+                const T *x = (const T *)p->x + at; \
+                T *y = (T *)p->y + at, scale = p->gamma ? ((const T *)p->gamma)[c] : 1; \
+                T shift = p->beta ? ((const T *)p->beta)[c] : 0; \
+                for (int64_t i = 0; i < p->plane; i++) y[i] = (x[i] - mean) * rstd * scale + shift; \
+            } \
         } \
     } \
     static void layer_grad_##T(void *ctx, int64_t begin, int64_t end) \
@@ -221,4 +248,5 @@ const MsNormFns PASTE(ms__norm_, MS_ISA) = {
     {layer_float, layer_double},
     {layer_grad_float, layer_grad_double},
     {layer_columns_float, layer_columns_double},
+    {group_float, group_double},
 };
