@@ -1,7 +1,8 @@
 /* copy.c - one engine moves every element that changes place or dtype: contiguous(), casts, concat, writes
  * through views. It orders the dimensions by the destination's strides, merges those that can be walked as
- * one, and hands rows to loops by element size; a transposition goes in square tiles. Refused: a loop per
- * operator, and iterating in index order, which for a transposed source touches a cache line per element. */
+ * one, and hands rows to loops by element size; a transposition goes in square blocks, through a buffer in the
+ * first-level cache, since the lines of a power-of-two stride evict each other. Refused: a loop per operator,
+ * and iterating in index order, which for a transposed source touches a cache line per element. */
 #include "cpu/copy.h"
 
 #include "core/thread.h"
@@ -16,8 +17,7 @@ extern const MsCastRow ms__cast_rows_avx512[15][15];
 #endif
 
 #define GRAIN 32768 /* elements per thread below which splitting costs more than it gives */
-#define TILE 16
-#define CHUNK 1024 /* elements that a strided cast stages at a time */
+#define CHUNK 1024  /* elements that a strided cast stages at a time */
 
 MsCastRow ms__cast_row(MsDtype from, MsDtype to)
 {
@@ -40,32 +40,61 @@ typedef struct U16 {
     uint64_t a, b;
 } __attribute__((packed, may_alias)) U16;
 
-typedef void (*MoveRow)(int64_t n, char *d, int64_t ds, const char *s, int64_t ss);
 typedef void (*MoveTile)(int64_t na, int64_t nb, char *d, int64_t da, int64_t db, const char *s, int64_t sa,
                          int64_t sb);
 
+typedef uint8_t V1 __attribute__((vector_size(16)));
+typedef uint16_t V2 __attribute__((vector_size(16)));
+typedef uint32_t V4 __attribute__((vector_size(16)));
+typedef uint64_t V8 __attribute__((vector_size(16)));
+
+/* d[k] = s[2 k] for all but the last few; returns their number. */
+#define EVEN(U, V, N, ...)                                                                                   \
+    static int64_t even_##U(int64_t n, U *d, const U *s)                                                     \
+    {                                                                                                        \
+        int64_t k = 0;                                                                                       \
+        for (; k + N < n; k += N) {                                                                          \
+            V a, b;                                                                                          \
+            memcpy(&a, s + 2 * k, 16);                                                                       \
+            memcpy(&b, s + 2 * k + N, 16);                                                                   \
+            a = __builtin_shuffle(a, b, (V){__VA_ARGS__});                                                   \
+            memcpy(d + k, &a, 16);                                                                           \
+        }                                                                                                    \
+        return k;                                                                                            \
+    }
+EVEN(U1, V1, 16, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+EVEN(U2, V2, 8, 0, 2, 4, 6, 8, 10, 12, 14)
+EVEN(U4, V4, 4, 0, 2, 4, 6)
+EVEN(U8, V8, 2, 0, 2)
+static int64_t even_U16(int64_t n, U16 *d, const U16 *s)
+{
+    (void)n, (void)d, (void)s;
+    return 0;
+}
+
+/* Of a row: a value repeated by doubling, every other element by vectors, else one by one. */
 #define MOVE(U)                                                                                              \
     static void move_##U(int64_t n, char *d, int64_t ds, const char *s, int64_t ss)                          \
     {                                                                                                        \
-        if (ss == 0) {                                                                                       \
+        int64_t k = 0;                                                                                       \
+        if (ss == 0 && ds == (int64_t)sizeof(U)) {                                                           \
             U v = *(const U *)s;                                                                             \
-            if (ds == (int64_t)sizeof(U))                                                                    \
-                for (int64_t k = 0; k < n; k++) ((U *)d)[k] = v;                                             \
-            else                                                                                             \
-                for (int64_t k = 0; k < n; k++) *(U *)(d + k * ds) = v;                                      \
-        } else {                                                                                             \
-            for (int64_t k = 0; k < n; k++) *(U *)(d + k * ds) = *(const U *)(s + k * ss);                   \
+            for (; k < n && k < 8; k++) ((U *)d)[k] = v;                                                     \
+            for (int64_t m; k < n; k += m) {                                                                 \
+                m = n - k < k ? n - k : k;                                                                   \
+                memcpy((U *)d + k, d, (size_t)m * sizeof(U));                                                \
+            }                                                                                                \
+            return;                                                                                          \
         }                                                                                                    \
+        if (ss == 2 * (int64_t)sizeof(U) && ds == (int64_t)sizeof(U)) k = even_##U(n, (U *)d, (const U *)s); \
+        for (; k < n; k++) *(U *)(d + k * ds) = *(const U *)(s + k * ss);                                    \
     }                                                                                                        \
     static void tile_##U(int64_t na, int64_t nb, char *d, int64_t da, int64_t db, const char *s, int64_t sa, \
                          int64_t sb)                                                                         \
     {                                                                                                        \
-        for (int64_t b0 = 0; b0 < nb; b0 += TILE) {                                                          \
-            int64_t b1 = b0 + TILE < nb ? b0 + TILE : nb;                                                    \
-            for (int64_t a = 0; a < na; a++)                                                                 \
-                for (int64_t b = b0; b < b1; b++)                                                            \
-                    *(U *)(d + a * da + b * db) = *(const U *)(s + a * sa + b * sb);                         \
-        }                                                                                                    \
+        for (int64_t a = 0; a < na; a++)                                                                     \
+            for (int64_t b = 0; b < nb; b++)                                                                 \
+                *(U *)(d + a * da + b * db) = *(const U *)(s + a * sa + b * sb);                             \
     }
 MOVE(U1)
 MOVE(U2)
@@ -73,14 +102,68 @@ MOVE(U4)
 MOVE(U8)
 MOVE(U16)
 
-static MoveRow move_of(size_t size)
+/* Elements along a side of a transposed block: 64 bytes of a row at least. */
+static int64_t side_of(size_t size)
+{
+    return size <= 2 ? 64 : 128 / (int64_t)size;
+}
+
+/* d[b][a] = s[a][b] for N x N elements of 16-byte rows: log2 N rounds of interleaving the halves of the rows. The
+ * block loop copies whole lines in, transposes between two buffers, and copies whole lines out. */
+#define TRANSPOSE(k, N, LOW, HIGH)                                                                           \
+    static void square_U##k(char *d, int64_t ds, const char *s, int64_t ss)                                  \
+    {                                                                                                        \
+        V##k v[N], w[N];                                                                                     \
+        _Pragma("GCC unroll 16") for (int i = 0; i < N; i++) memcpy(&v[i], s + i * ss, 16);                  \
+        _Pragma("GCC unroll 4") for (int round = 1; round < N; round *= 2)                                   \
+        {                                                                                                    \
+            _Pragma("GCC unroll 8") for (int i = 0; i < N / 2; i++)                                          \
+            {                                                                                                \
+                w[2 * i] = __builtin_shuffle(v[i], v[i + N / 2], LOW);                                       \
+                w[2 * i + 1] = __builtin_shuffle(v[i], v[i + N / 2], HIGH);                                  \
+            }                                                                                                \
+            _Pragma("GCC unroll 16") for (int i = 0; i < N; i++) v[i] = w[i];                                \
+        }                                                                                                    \
+        _Pragma("GCC unroll 16") for (int i = 0; i < N; i++) memcpy(d + i * ds, &v[i], 16);                  \
+    }                                                                                                        \
+    static void block_U##k(int64_t na, int64_t nb, char *d, int64_t da, int64_t db, const char *s,           \
+                           int64_t sa, int64_t sb)                                                           \
+    {                                                                                                        \
+        enum {                                                                                               \
+            SIDE = k <= 2 ? 64 : 128 / k,                                                                    \
+            LINE = SIDE * k                                                                                  \
+        };                                                                                                   \
+        _Alignas(64) char in[SIDE * LINE], out[SIDE * LINE];                                                 \
+        int64_t b0 = 0;                                                                                      \
+        if (na == SIDE && sa == k && db == k)                                                                \
+            for (; b0 + SIDE <= nb; b0 += SIDE) {                                                            \
+                for (int b = 0; b < SIDE; b++) memcpy(in + b * LINE, s + (b0 + b) * sb, LINE);               \
+                for (int b = 0; b < SIDE; b += N)                                                            \
+                    for (int a = 0; a < SIDE; a += N)                                                        \
+                        square_U##k(out + a * LINE + b * k, LINE, in + b * LINE + a * k, LINE);              \
+                for (int a = 0; a < SIDE; a++) memcpy(d + a * da + b0 * k, out + a * LINE, LINE);            \
+            }                                                                                                \
+        for (; b0 < nb; b0 += 16)                                                                            \
+            tile_U##k(na, nb - b0 < 16 ? nb - b0 : 16, d + b0 * db, da, db, s + b0 * sb, sa, sb);            \
+    }
+TRANSPOSE(1, 16, ((V1){0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23}),
+          ((V1){8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31}))
+TRANSPOSE(2, 8, ((V2){0, 8, 1, 9, 2, 10, 3, 11}), ((V2){4, 12, 5, 13, 6, 14, 7, 15}))
+TRANSPOSE(4, 4, ((V4){0, 4, 1, 5}), ((V4){2, 6, 3, 7}))
+TRANSPOSE(8, 2, ((V8){0, 2}), ((V8){1, 3}))
+
+MsMoveRow ms__move_row(size_t size)
 {
     return size == 1 ? move_U1 : size == 2 ? move_U2 : size == 4 ? move_U4 : size == 8 ? move_U8 : move_U16;
 }
 
 static MoveTile tile_of(size_t size)
 {
-    return size == 1 ? tile_U1 : size == 2 ? tile_U2 : size == 4 ? tile_U4 : size == 8 ? tile_U8 : tile_U16;
+    return size == 1   ? block_U1
+           : size == 2 ? block_U2
+           : size == 4 ? block_U4
+           : size == 8 ? block_U8
+                       : tile_U16;
 }
 
 typedef struct Plan {
@@ -90,7 +173,7 @@ typedef struct Plan {
     const char *src;
     size_t dst_size, src_size;
     MsCastRow cast; /* NULL: same dtype */
-    MoveRow move_in, move_out;
+    MsMoveRow move_in, move_out;
     MoveTile tile;    /* not NULL: dims nd-2 and nd-1 are a transposition */
     int64_t per_unit; /* length of a piece of dim `cut`, which is walked in pieces */
     int cut;
@@ -225,12 +308,12 @@ void ms__copy_raw(int ndim, const int64_t *shape, void *dst, MsDtype dst_dtype, 
     }
     if (total == 0) return;
     p.cast = dst_dtype == src_dtype ? NULL : ms__cast_row(src_dtype, dst_dtype);
-    p.move_in = move_of(p.src_size), p.move_out = move_of(p.dst_size);
+    p.move_in = ms__move_row(p.src_size), p.move_out = ms__move_row(p.dst_size);
     p.tile = NULL;
     normalise(&p);
     find_tile(&p);
     p.cut = p.tile ? p.nd - 2 : p.nd - 1;
-    p.per_unit = p.tile ? TILE : GRAIN;
+    p.per_unit = p.tile ? side_of(p.dst_size) : GRAIN;
     if (p.per_unit > p.n[p.cut]) p.per_unit = p.n[p.cut];
     int64_t units = (p.n[p.cut] + p.per_unit - 1) / p.per_unit;
     for (int k = 0; k < p.cut; k++) units *= p.n[k];

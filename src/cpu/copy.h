@@ -25,6 +25,10 @@ void ms__element_int(MsDtype dtype, int64_t value, void *buf);
 typedef void (*MsCastRow)(int64_t n, void *dst, const void *src);
 MsCastRow ms__cast_row(MsDtype from, MsDtype to);
 
+/* n elements of `size` bytes, unchanged, with strides in bytes. */
+typedef void (*MsMoveRow)(int64_t n, char *d, int64_t ds, const char *s, int64_t ss);
+MsMoveRow ms__move_row(size_t size);
+
 /* t itself when it is row-major without gaps, else a copy that is (in the open scope). */
 MsTensor *ms__dense(MsTensor *t);
 /* t as row-major elements of dtype: itself when it is that already. */

@@ -2,13 +2,14 @@
  *
  * The elements are walked in the memory order of the output, in tiles that fit the first-level cache. Of
  * every operand a tile is seen as a contiguous run: directly where it is one, else packed into a buffer
- * (repeated values are filled in once). Hence one loop per operation and dtype is enough, without variants
- * for scalars and strides. Refused: a loop per combination of broadcast operands, three times the code for a
+ * (repeated values are filled in once). A transposed input is brought into the output's order beforehand.
+ * Hence one loop per operation and dtype is enough, without variants for scalars and strides. Refused: a loop per combination of broadcast operands, three times the code for a
  * few percent. */
 #include "cpu/elementwise.h"
 
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/copy.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #define TILE_BYTES 24576 /* of all buffers of a program */
 #define GRAIN 32768      /* elements a thread gets at least */
 #define SHORT_ROW 64     /* shorter inner rows are packed together */
+#define TILE_MAX 8192    /* bytes of a tile of one operand */
 
 /* ---- the walk over elements ---- */
 
@@ -73,6 +75,35 @@ static void collapse(Walk *w)
     w->n_dim = at + 1;
 }
 
+/* Walking along the output, does the operand jump, while along another dimension it is dense? */
+static bool transposed(const Walk *w, const Operand *o)
+{
+    int last = w->n_dim - 1;
+    bool dense = false;
+    for (int k = 0; k <= last; k++) {
+        if (o->step[k] == 0) return false;
+        dense |= k < last && w->dim[k] >= 4 && o->step[k] == o->size;
+    }
+    return dense && w->dim[last] >= 4 && o->step[last] != o->size;
+}
+
+/* Puts such an operand into a block in the order of the output; *bytes: its size, 0 when nothing was done. */
+static MsStatus straighten(const Walk *w, Operand *o, MsDtype dtype, int64_t numel, size_t *bytes)
+{
+    int64_t from[MS_MAX_DIM], to[MS_MAX_DIM];
+    *bytes = 0;
+    if (numel < GRAIN || !transposed(w, o)) return MS_OK;
+    char *block = ms__alloc((size_t)(numel * o->size));
+    if (!block) return MS_ERROR_MEMORY;
+    *bytes = (size_t)(numel * o->size);
+    ms__row_major(w->n_dim, w->dim, to);
+    for (int k = 0; k < w->n_dim; k++) from[k] = o->step[k] / o->size;
+    ms__copy_raw(w->n_dim, w->dim, block, dtype, to, o->data, dtype, from);
+    for (int k = 0; k < w->n_dim; k++) o->step[k] = to[k] * o->size;
+    o->data = block;
+    return MS_OK;
+}
+
 /* Dimensions of y longer than 1, the largest stride first. */
 static int order_dims(const MsTensor *y, int *order)
 {
@@ -101,30 +132,12 @@ static void classify(Walk *w)
 
 /* ---- tiles ---- */
 
-static void copy_run(char *y, int64_t dy, const char *x, int64_t dx, int64_t n, int size)
-{
-    switch (size) {
-    case 1:
-        for (int64_t i = 0; i < n; i++) y[i * dy] = x[i * dx];
-        break;
-#define COPY_AS(bytes, type)                                                                                 \
-    case bytes:                                                                                              \
-        for (int64_t i = 0; i < n; i++)                                                                      \
-            *(type *)(void *)(y + i * dy) = *(const type *)(const void *)(x + i * dx);                       \
-        break;
-        COPY_AS(2, uint16_t)
-        COPY_AS(4, uint32_t)
-        COPY_AS(8, uint64_t)
-    default:
-        for (int64_t i = 0; i < n; i++) memcpy(y + i * dy, x + i * dx, (size_t)size);
-    }
-}
-
 /* Between m elements of o from position idx on and a contiguous buffer. */
 static void pack(const Walk *w, const Operand *o, const int64_t *idx, int64_t m, char *buf, bool scatter)
 {
     int last = w->n_dim - 1;
     int64_t at[MS_MAX_DIM];
+    MsMoveRow move = ms__move_row((size_t)o->size);
     char *row = o->data;
     for (int k = 0; k <= last; k++) {
         at[k] = idx[k];
@@ -134,9 +147,9 @@ static void pack(const Walk *w, const Operand *o, const int64_t *idx, int64_t m,
         int64_t run = w->dim[last] - at[last];
         if (run > m) run = m;
         if (scatter)
-            copy_run(row, o->step[last], buf, o->size, run, o->size);
+            move(run, row, o->step[last], buf, o->size);
         else
-            copy_run(buf, o->size, row, o->step[last], run, o->size);
+            move(run, buf, o->size, row, o->step[last]);
         m -= run;
         if (m == 0) return;
         buf += run * o->size;
@@ -238,17 +251,22 @@ static void run_range(void *ctx, int64_t begin, int64_t end)
     _Alignas(64) char work[(w->p->n_in + w->p->n_slot + 1) * w->tile * w->width];
     Filled filled[MS_MAX_TILE_OPERANDS] = {{NULL, 0}};
     int64_t idx[MS_MAX_DIM];
+    int64_t rest = begin;
+    for (int k = last; k > 0; k--) {
+        idx[k] = rest % w->dim[k];
+        rest /= w->dim[k];
+    }
+    idx[0] = rest;
     for (int64_t at = begin, m; at < end; at += m) {
-        int64_t rest = at;
-        for (int k = last; k > 0; k--) {
-            idx[k] = rest % w->dim[k];
-            rest /= w->dim[k];
-        }
-        idx[0] = rest;
         m = end - at < w->tile ? end - at : w->tile;
         if (w->by_row && m > w->dim[last] - idx[last]) m = w->dim[last] - idx[last];
         if (!run_tile(w, idx, at, m, work, filled))
             atomic_store_explicit(&w->refused, true, memory_order_relaxed);
+        idx[last] += m;
+        for (int k = last; k > 0 && idx[k] >= w->dim[k]; k--) {
+            idx[k - 1] += idx[k] / w->dim[k];
+            idx[k] %= w->dim[k];
+        }
     }
 }
 
@@ -278,7 +296,9 @@ MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in
 {
     Walk w;
     MsTensor *y = out[0];
-    int order[MS_MAX_DIM];
+    int order[MS_MAX_DIM], n_held = 0;
+    size_t bytes[MS_MAX_TILE_OPERANDS];
+    MsStatus st = MS_OK;
     if (y->numel == 0) return MS_OK;
     w.p = p;
     w.n_op = p->n_in + p->n_out;
@@ -296,14 +316,21 @@ MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in
         for (int k = 0; k < w.n_dim; k++) w.dim[k] = y->shape[order[k]];
         for (int i = 0; i < w.n_op; i++)
             set_operand(&w.op[i], i < p->n_in ? in[i] : out[i - p->n_in], w.n_dim, order, y->ndim);
-        collapse(&w);
+        for (; n_held < p->n_in && st == MS_OK; n_held++)
+            st = straighten(&w, &w.op[n_held], (MsDtype)in[n_held]->dtype, y->numel, &bytes[n_held]);
+        if (st == MS_OK) collapse(&w);
     }
-    classify(&w);
-    w.width = width_of(&w);
-    w.tile = TILE_BYTES / ((p->n_in + p->n_slot + 1) * w.width) / 64 * 64;
-    if (w.tile < 64) w.tile = 64;
-    if (w.tile > 1024) w.tile = 1024;
-    ms__parallel_for(y->numel, GRAIN, run_range, &w);
+    if (st == MS_OK) {
+        classify(&w);
+        w.width = width_of(&w);
+        w.tile = TILE_BYTES / ((p->n_in + p->n_slot + 1) * w.width) / 64 * 64;
+        if (w.tile < 64) w.tile = 64;
+        if (w.tile > TILE_MAX / w.width) w.tile = TILE_MAX / w.width;
+        ms__parallel_for(y->numel, GRAIN, run_range, &w);
+    }
+    for (int i = 0; i < n_held; i++)
+        if (bytes[i]) ms__free(w.op[i].data, bytes[i]);
+    if (st != MS_OK) return st;
     return atomic_load_explicit(&w.refused, memory_order_relaxed) ? refuse(op) : MS_OK;
 }
 
@@ -407,7 +434,7 @@ static MsStatus run_row(MsCall *c, int row)
         if (t->numel == n) continue;
         int64_t size = (int64_t)ms_dtype_size((MsDtype)t->dtype);
         if (t->numel != 1 || n * size > (int64_t)sizeof scalar[0]) return run_general(c, row);
-        copy_run((char *)scalar[i], size, t->data, 0, n, (int)size);
+        ms__move_row((size_t)size)(n, (char *)scalar[i], size, t->data, 0);
         in[i] = scalar[i];
     }
     MsTensor *y = ms__out(c, 0);

@@ -69,6 +69,7 @@ typedef struct MsLoopSet {
     const MsRowSet *rows;
     const MsFolds *const *folds; /* by dtype; bool as uint8, whose sum is not used */
     void (*from_half[2])(int64_t n, float *y, const uint16_t *x); /* float16, bfloat16 */
+    void (*add_half[2])(int64_t n, float *y, const uint16_t *x);  /* y += x */
     void (*to_half[2])(int64_t n, uint16_t *y, const float *x);
 } MsLoopSet;
 

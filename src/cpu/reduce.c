@@ -33,6 +33,7 @@ typedef struct Reduction {
     Axis kept[MS_MAX_DIM], red[MS_MAX_DIM]; /* outer ones; the innermost dimension is `inner` */
     Axis inner;
     int64_t n_chunk, units, blocks;
+    int64_t n_lane;  /* accumulators of a run: the others of MS_LANES would keep their first value */
     int64_t block_n; /* length of a block along the split dimension: red[0], or inner without outer ones */
     char *partial;   /* blocks > 1: accumulators of every unit and block */
 } Reduction;
@@ -130,7 +131,17 @@ static void identity(const Reduction *r, int64_t n, void *acc)
     } else {
         v.i = low ? 0 : -1;
     }
-    for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * r->acc_size, &v, (size_t)r->acc_size);
+    switch (r->acc_size) { /* constant sizes become single moves */
+    case 1: memset(acc, v.bytes[0], (size_t)n); break;
+    case 4:
+        for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * 4, &v, 4);
+        break;
+    case 8:
+        for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * 8, &v, 8);
+        break;
+    default:
+        for (int64_t i = 0; i < n; i++) memcpy((char *)acc + i * r->acc_size, &v, (size_t)r->acc_size);
+    }
 }
 
 /* buf[0..n), float32 or float64, becomes (x - center)^2 in float64; center advances by `step`. */
@@ -149,6 +160,22 @@ static void square_distances(const Reduction *r, int64_t n, char *buf, const dou
     }
 }
 
+/* A sum of half-precision rows: up to N_PRE of them are added as float32 before they go to the accumulators. */
+#define N_PRE 8
+static void sum_half_rows(const Reduction *r, int64_t n_row, int64_t pitch, int64_t n, const char *x,
+                          void *acc)
+{
+    float buf[CHUNK];
+    const MsLoopSet *isa = ms__loops();
+    for (int64_t k = 0; k < n_row; k += N_PRE) {
+        int64_t m = n_row - k < N_PRE ? n_row - k : N_PRE;
+        isa->from_half[r->half - 1](n, buf, (const uint16_t *)(const void *)(x + k * pitch));
+        for (int64_t i = 1; i < m; i++)
+            isa->add_half[r->half - 1](n, buf, (const uint16_t *)(const void *)(x + (k + i) * pitch));
+        r->fold(n, acc, buf);
+    }
+}
+
 /* Folds n elements from x on, `step` bytes apart, into acc. */
 static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step, void *acc, bool rows,
                      const double *center)
@@ -157,8 +184,13 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
         r->fold(n, acc, x);
         return;
     }
+    int64_t at = 0;
+    if (r->half && step == r->size && r->kind == MS_FOLD_SUM && !center && n >= 2 * CHUNK && !rows) {
+        at = n / CHUNK * CHUNK;
+        sum_half_rows(r, n / CHUNK, CHUNK * step, CHUNK, x, acc);
+    }
     char buf[CHUNK * 16], raw[CHUNK * 2];
-    for (int64_t at = 0, m; at < n; at += m) {
+    for (int64_t m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
         const char *src = x + at * step;
         if (step != r->size || center) {
@@ -194,7 +226,7 @@ static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *ac
     bool rows = !r->inner.reduced;
     int64_t lo = block * r->block_n, hi, run = rows ? m : r->inner.n;
     int64_t at[MS_MAX_DIM] = {0};
-    identity(r, rows ? m : MS_LANES, acc);
+    identity(r, rows ? m : r->n_lane, acc);
     if (r->n_red == 0) {
         if (!rows) {
             x += lo * r->inner.in;
@@ -207,8 +239,12 @@ static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *ac
     for (int k = 0; k < r->n_red; k++)
         if (r->red[k].n == 0) return;
     if (!rows && run == 0) return;
-    at[0] = lo;
     x += lo * r->red[0].in;
+    if (rows && r->half && r->kind == MS_FOLD_SUM && !center && r->n_red == 1 && r->inner.in == r->size) {
+        sum_half_rows(r, hi - lo, r->red[0].in, run, x, acc);
+        return;
+    }
+    at[0] = lo;
     while (at[0] < hi) {
         fold_run(r, run, x, r->inner.in, acc, rows, center);
         for (int k = r->n_red - 1; k >= 0; k--) {
@@ -267,14 +303,14 @@ static Unit unit_at(const Reduction *r, int64_t u)
 static void finish_unit(const Reduction *r, const Unit *t, void *acc)
 {
     if (r->inner.reduced)
-        for (int h = MS_LANES / 2; h > 0; h /= 2) r->combine(h, acc, (char *)acc + h * r->acc_size);
+        for (int64_t h = r->n_lane / 2; h > 0; h /= 2) r->combine(h, acc, (char *)acc + h * r->acc_size);
     finish(r, t->n, acc, t->y,
            r->inner.reduced ? (int64_t)ms_dtype_size((MsDtype)r->y->dtype) : r->inner.out);
 }
 
 static int64_t acc_bytes(const Reduction *r)
 {
-    int64_t n = r->inner.reduced ? MS_LANES : r->inner.n < CHUNK ? r->inner.n : CHUNK;
+    int64_t n = r->inner.reduced ? r->n_lane : r->inner.n < CHUNK ? r->inner.n : CHUNK;
     return n * r->acc_size;
 }
 
@@ -308,6 +344,7 @@ static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldK
     r.acc_size = (int)ms_dtype_size(r.acc_dtype);
     set_axes(&r, mask);
     set_blocks(&r);
+    for (r.n_lane = MS_LANES; r.n_lane / 2 >= r.inner.n && r.n_lane > 1;) r.n_lane /= 2;
     const MsFolds *f = ms__loops()->folds[center ? MS_FLOAT64 : elem];
     r.fold = r.inner.reduced ? f->lanes[r.kind] : f->rows[r.kind];
     r.combine = ms__loops()->folds[r.acc_dtype]->rows[r.kind];
@@ -319,7 +356,7 @@ static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldK
     for (int64_t u = 0; u < r.units; u++) {
         Unit t = unit_at(&r, u);
         char *acc = r.partial + u * r.blocks * acc_bytes(&r);
-        int64_t n = r.inner.reduced ? MS_LANES : t.n;
+        int64_t n = r.inner.reduced ? r.n_lane : t.n;
         for (int64_t b = 1; b < r.blocks; b++) r.combine(n, acc, acc + b * acc_bytes(&r));
         finish_unit(&r, &t, acc);
     }

@@ -295,3 +295,30 @@ def test_refused_allocation():
         ms._c.memory_fail_after(0)
     with pytest.raises((MemoryError, ValueError)):
         Tensor(shape=(1 << 40, 1 << 20), dtype=ms.float32, init='zeros')
+
+
+@pytest.mark.parametrize('dtype', ['bool', 'int8', 'float16', 'float32', 'int64', 'complex128'])
+@pytest.mark.parametrize('shape', [(257, 300), (3, 200, 65), (2, 64, 9, 64)])
+def test_transposed_strided_and_repeated_elements(dtype, shape):
+    """Sizes at which copies go in blocks and operands are brought into order first."""
+    rng = np.random.RandomState(0)
+    a = (rng.randn(*shape) * 5).astype(dtype)
+    perm = (*range(1, len(shape)), 0)
+    turned = np.ascontiguousarray(a.transpose(perm))
+    t, u = ms.Tensor(a).transpose(perm), ms.Tensor(turned)
+    np.testing.assert_array_equal(t.contiguous().asnumpy(), turned)
+    np.testing.assert_array_equal((t + u).asnumpy(), turned + turned)
+    np.testing.assert_array_equal((u[..., ::2] + u[..., 1::2][..., :1]).asnumpy(),
+                                  turned[..., ::2] + turned[..., 1::2][..., :1])
+
+
+@pytest.mark.parametrize('dtype', [ms.float16, ms.bfloat16])
+@pytest.mark.parametrize('shape', [(50, 5000), (5000, 33), (7, 16)])
+def test_sums_of_half_precision_are_rounded_once(dtype, shape):
+    x = ms.Tensor(np.random.RandomState(0).randn(*shape).astype(np.float32)).astype(dtype)
+    wide = x.astype(ms.float64).asnumpy()
+    for axis in (0, 1):
+        want = ms.Tensor(wide.sum(axis)).astype(dtype).astype(ms.float32).asnumpy()
+        got = x.sum(axis=axis).astype(ms.float32).asnumpy()
+        np.testing.assert_allclose(got, want, rtol=2 ** -7, atol=1e-4)
+        assert (got == want).mean() > 0.95

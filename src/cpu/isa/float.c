@@ -49,7 +49,7 @@ static void to_f16(int64_t n, uint16_t *y, const float *x)
     for (; i < n; i++) y[i] = float_to_half(x[i]);
 }
 
-static void from_bf16(int64_t n, float *y, const uint16_t *x)
+static void from_bf16(int64_t n, float *restrict y, const uint16_t *restrict x)
 {
     for (int64_t i = 0; i < n; i++) y[i] = bfloat_to_float(x[i]);
 }
@@ -57,6 +57,23 @@ static void from_bf16(int64_t n, float *y, const uint16_t *x)
 static void to_bf16(int64_t n, uint16_t *y, const float *x)
 {
     for (int64_t i = 0; i < n; i++) y[i] = float_to_bfloat(x[i]);
+}
+
+static void add_f16(int64_t n, float *y, const uint16_t *x)
+{
+    int64_t i = 0;
+#ifdef __F16C__
+    for (; i + 8 <= n; i += 8) {
+        __m256 h = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i)));
+        _mm256_storeu_ps(y + i, _mm256_add_ps(_mm256_loadu_ps(y + i), h));
+    }
+#endif
+    for (; i < n; i++) y[i] += half_to_float(x[i]);
+}
+
+static void add_bf16(int64_t n, float *restrict y, const uint16_t *restrict x)
+{
+    for (int64_t i = 0; i < n; i++) y[i] += bfloat_to_float(x[i]);
 }
 
 #define TABLE_OF(suf) JOIN(JOIN(ms__loops_, suf), JOIN(_, MS_ISA))
@@ -84,5 +101,6 @@ const MsLoopSet JOIN(ms__loop_set_, MS_ISA) = {
     .rows = &JOIN(ms__row_set_, MS_ISA),
     .folds = JOIN(ms__folds_, MS_ISA),
     .from_half = {from_f16, from_bf16},
+    .add_half = {add_f16, add_bf16},
     .to_half = {to_f16, to_bf16},
 };

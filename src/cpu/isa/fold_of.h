@@ -1,7 +1,7 @@
 /* fold_of.h - a template: the accumulating loops of one dtype, to be included with T (element), A
  * (accumulator of sums and products: wide), SUF and KIND (see loops_of.h). `rows` adds x[i] into acc[i];
  * `lanes` adds a run into MS_LANES accumulators in a fixed order, whatever the vector length, so that every
- * instruction set and thread count gives the same result. */
+ * instruction set and thread count gives the same result; a run shorter than that touches its first n only. */
 #define ROWS_LOOP(id, ACC, e)                                                                                \
     static void FN(rows_##id)(int64_t n, void *accv, const void *xv)                                         \
     {                                                                                                        \
