@@ -443,17 +443,17 @@ MS_API(reshape_name, "ops.reshape_", "(input: Tensor, shape: any) -> Tensor")
 
 /* ---- casts ---- */
 
-/* The floats of a tree of tensors in one dtype; integers and everything else stay. */
+/* The floats of a tree of tensors in one dtype (MS_DTYPE_NONE: in theirs); integers and everything else stay. */
 static MsStatus cast_tree(const MsArg *in, MsDtype dtype, MsArg *out)
 {
     *out = *in;
-    if (in->kind == MS_ARG_TENSOR && ms_dtype_is_float(ms_tensor_dtype(in->t))) {
+    if (in->kind == MS_ARG_TENSOR && dtype != MS_DTYPE_NONE && ms_dtype_is_float(ms_tensor_dtype(in->t))) {
         out->t = ms__cast_to(in->t, dtype);
         return out->t ? MS_OK : ms_error()->code;
     }
     if (in->kind != MS_ARG_LIST) return MS_OK;
     out->list = ms__calloc((size_t)(in->n ? in->n : 1), sizeof *out->list);
-    out->tuple = true;
+    if (dtype != MS_DTYPE_NONE) out->tuple = true;
     if (!out->list) return MS_ERROR_MEMORY;
     for (int k = 0; k < in->n; k++) {
         MsStatus st = cast_tree(&in->list[k], dtype, &out->list[k]);
@@ -468,6 +468,12 @@ static MsStatus cast_tree(const MsArg *in, MsDtype dtype, MsArg *out)
 MS_API(mixed_precision_cast, "ops.mixed_precision_cast", "(dst_dtype: dtype, x: any) -> any")
 {
     return cast_tree(ARG(1), DTYPE(0), &c->out);
+}
+
+MS_API(identity, "ops.identity", "(x: any) -> any")
+{
+    return ARG(0)->kind == MS_ARG_TENSOR ? R(ms_identity(ARG(0)->t))
+                                         : cast_tree(ARG(0), MS_DTYPE_NONE, &c->out);
 }
 
 /* ---- classes ---- */

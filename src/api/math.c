@@ -798,11 +798,6 @@ MS_API(math_to_double, "Tensor.double", "(self: Tensor) -> Tensor")
     return R(ms_cast(T(0), MS_FLOAT64));
 }
 
-MS_API(math_identity, "ops.identity", "(x: Tensor) -> Tensor")
-{
-    return R(ms_identity(T(0)));
-}
-
 MS_API(math_stop_gradient, "ops.stop_gradient", "(value: Tensor) -> Tensor")
 {
     return R(ms_stop_gradient(T(0)));

@@ -55,6 +55,26 @@ def test_bfloat16_and_lists():
             amp.auto_mixed_precision(Net(), **bad)
 
 
+def test_labels_keep_their_integers():
+    """The cells that evaluate and train in half precision cast what is floating, of several outputs too."""
+    net = nn.Dense(3, 4)
+    loss, label = nn.CrossEntropyLoss(), Tensor([1, 3])
+    y, logits, same = nn.WithEvalCell(net.to_float(ms.float16), loss, True)(Tensor(np.ones((2, 3), np.float32)), label)
+    assert logits.dtype == y.dtype == ms.float32 and same.dtype == label.dtype
+
+    class Two(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Dense(3, 4)
+
+        def construct(self, x):
+            return self.fc(x), self.fc(x)
+
+    net = Two()
+    step = amp.build_train_network(net, nn.SGD(net.trainable_params()), lambda ys, t: loss(ys[0], t) + loss(ys[1], t), level="O2")
+    assert np.isfinite(step(Tensor(np.ones((2, 3), np.float32)), label).item())
+
+
 def test_scalers():
     x = Tensor([1., 2.])
     s = amp.DynamicLossScaler(4, 2, 2)

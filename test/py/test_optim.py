@@ -186,6 +186,35 @@ def test_train_one_step():
     assert losses[-1] < 0.05
 
 
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_an_optimizer_of_ones_own(mode):
+    """What optimizers written outside use of the base class."""
+    update = ops.MultitypeFuncGraph("update")
+
+    @update.register("Tensor", "Tensor", "Tensor", "Bool", "Bool")
+    def apply(lr, param, gradient, decayed, wanted):
+        return ops.assign(param, param - lr * gradient) if wanted else gradient
+
+    class Plain(nn.Optimizer):
+        def construct(self, gradients):
+            gradients = self._grad_sparse_indices_deduplicate(self.flatten_gradients(gradients))
+            lr = self.get_lr()
+            if self._is_dynamic_lr_or_weight_decay():
+                self.assignadd(self.global_step, self.global_step_increase_tensor)
+            return self.map_(ops.partial(update, lr), self.parameters, gradients, self.decay_flags, self.optim_filter)
+
+    ms.set_context(mode=mode)
+    try:
+        net = nn.Dense(2, 1, weight_init="ones", has_bias=False)
+        optimizer = Plain([0.5, 0.25], net.trainable_params())
+        for _ in range(2):
+            optimizer((Tensor([[1., 2.]]),))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    np.testing.assert_array_equal(net.weight.asnumpy(), [[0.25, -0.5]])
+    assert optimizer.global_step.asnumpy() == [2]
+
+
 class Small(nn.Cell):
     def __init__(self):
         super().__init__()

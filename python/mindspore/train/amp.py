@@ -172,10 +172,7 @@ class _WithLossFloat32(nn.WithLossCell):
     """A loss of float32 outputs and labels."""
 
     def construct(self, data, label):
-        out = self._backbone(data).astype(mstype.float32)
-        if label.is_floating_point():
-            label = label.astype(mstype.float32)
-        return self._loss_fn(out, label)
+        return self._loss_fn(*ops.mixed_precision_cast(mstype.float32, (self._backbone(data), label)))
 
 
 _OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")

@@ -106,7 +106,8 @@ class Optimizer(Cell):
         self._target = "CPU"
         self.use_parallel = False
         self.assignadd = ops.assign_add
-        self.map_ = map
+        self.map_, self.hyper_map = ops.Map(), ops.HyperMap()
+        self.optim_filter = (True,) * self.param_length
         self._partition(decays)
 
     # ---- arguments ----
@@ -240,6 +241,9 @@ class Optimizer(Cell):
 
     # ---- what subclasses use ----
 
+    def _is_dynamic_lr_or_weight_decay(self):
+        return self.dynamic_lr or self.dynamic_weight_decay
+
     def get_weight_decay(self):
         """The weight decay of this step: a Tensor, or a tuple with one per parameter."""
         def value(d):
@@ -302,6 +306,12 @@ class Optimizer(Cell):
 
     def broadcast_params(self, optim_result):
         return optim_result
+
+    def _grad_sparse_indices_deduplicate(self, gradients):
+        return gradients
+
+    def _set_base_target(self, value):
+        self.target = value
 
     # ---- one step ----
 

@@ -50,8 +50,7 @@ class WithEvalCell(Cell):
     def construct(self, data, label):
         outputs = self._network(data)
         if self.add_cast_fp32:
-            label = label.astype(mstype.float32)
-            outputs = outputs.astype(mstype.float32)
+            outputs, label = ops.mixed_precision_cast(mstype.float32, (outputs, label))
         return self._loss_fn(outputs, label), outputs, label
 
 
