@@ -1,5 +1,5 @@
 /* lazy.c - pending values: elementwise results of eager calls that are computed when somebody looks, a whole
- * expression as one fused program (docs/design/007-lazy-fusion.md).
+ * expression as one fused program (docs/design/008-lazy-fusion.md).
  *
  * A pending value is a storage without a block and the call that gives its content; inputs may be pending, too.
  * Who needs the content of one computes it: the calls that it stands on become a graph, the passes `norm` and

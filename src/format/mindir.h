@@ -5,7 +5,7 @@
 #include "format/proto.h"
 #include "graph/ir.h"
 
-/* The tables of the format's messages, see docs/design/007-models.md. */
+/* The tables of the format's messages, see docs/design/009-models.md. */
 MS_API_EXPORT extern const MsProtoField ms__mindir_model[], ms__mindir_tensor[];
 
 /* The tensor that a TensorProto describes. folder: where files of its content lie. NULL and an error (VALUE, IO). */

@@ -54,7 +54,7 @@ MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const 
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
 
-/* ---- exec/lazy.c: pending values, see docs/design/007-lazy-fusion.md ---- */
+/* ---- exec/lazy.c: pending values, see docs/design/008-lazy-fusion.md ---- */
 
 /* > 0: results may stay pending; < 0: inside a kernel or a graph, whatever runs here runs at once. */
 extern _Thread_local int ms__lazy_state;
