@@ -223,7 +223,7 @@ MS_API(log_softmax, "ops.log_softmax", "(logits: Tensor, axis: int = -1) -> Tens
     return soft(c, ms_log_softmax, 1, -1, 1);
 }
 
-MS_API(log_softmax_dim, "mint.nn.functional.log_softmax",
+MS_API(log_softmax_dim, "mint.nn.functional.log_softmax mint.special.log_softmax",
        "(input: Tensor, dim: int = None, *, dtype: dtype = None) -> Tensor")
 {
     return soft(c, ms_log_softmax, 1, 2, 1);

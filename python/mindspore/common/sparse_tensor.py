@@ -373,6 +373,15 @@ def csr_mm(a, b, trans_a=False, trans_b=False, adjoint_a=False, adjoint_b=False)
     return dense_to_sparse_csr(y) if isinstance(b, CSRTensor) else y
 
 
+def csr_mul(x, y):
+    return x * y
+
+
+def csr_div(x, y):
+    """The values of x / y, a Tensor."""
+    return (x / y).values
+
+
 def csr_reduce_sum(csr_tensor, axis):
     return csr_tensor.sum(axis)
 
@@ -427,5 +436,5 @@ for _name, _row in _UNARY.items():
     globals()['csr_' + _name] = _of_values('csr_' + _name, _ops[_row], CSRTensor)
 
 FUNCTIONS = tuple(f'{k}_{n}' for k in ('coo', 'csr') for n in _UNARY) + (
-    'coo_add', 'coo_concat', 'coalesce', 'csr_add', 'csr_mv', 'csr_mm', 'csr_reduce_sum', 'csr_softmax', 'csr_to_coo',
+    'coo_add', 'coo_concat', 'coalesce', 'csr_add', 'csr_mv', 'csr_mm', 'csr_mul', 'csr_div', 'csr_reduce_sum', 'csr_softmax', 'csr_to_coo',
     'csr_to_dense', 'dense_to_sparse_coo', 'dense_to_sparse_csr')

@@ -38,3 +38,11 @@ row('ops.dense mint.nn.functional.linear', lambda x, w, b=None: x @ w.T + (0 if 
     c(B1, f(5, 4), f(5)), c(input=M, weight=f(4, 3), bias=f(4)))
 row('ops.matrix_power Tensor.matrix_power mint.linalg.matrix_power', np.linalg.matrix_power, c(f(3, 3), 3), c(f(2, 3, 3), 2),
     c(f(3, 3), n=0))
+
+
+row('ops.einsum mint.einsum ops.einsum_ext', lambda equation, *operands: np.einsum(equation, *operands), *(
+    c(equation, *(f(*s) for s in shapes)) for equation, *shapes in (
+        ('ij,jk->ik', (2, 3), (3, 4)), ('ij,jk', (2, 3), (3, 4)), ('ii', (3, 3)), ('ii->i', (3, 3)), ('iij->j', (3, 3, 2)), ('ij->', (2, 3)),
+        ('...ij,...jk->...ik', (2, 1, 2, 3), (5, 3, 4)), ('bn,anm,bm->ba', (2, 3), (4, 3, 5), (2, 5)), ('i...->...', (2, 3, 4)),
+        ('b...,b...->b...', (2, 3, 4), (2, 1, 4)), (' i , i -> ', (3,), (3,)), ('ij,kl->', (2, 3), (4, 2)), ('ba,ac', (2, 3), (3, 4)),
+        ('ij,j->i', (2, 0), (0,)), ('Ab,bA->A', (2, 3), (3, 2)))), c('i,ij', i(3), i(3, 2)))
