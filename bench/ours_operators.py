@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 import mindspore as ms
-from mindspore import ops
-from table import SIZES, problems
+from mindspore import mint, ops
+from table import LAYER_SIZES, SIZES, layer_arrays, problems
 from timing import per_call
 
 
@@ -24,6 +24,9 @@ def namespace(kind, detail):
     if kind == 'big':
         x = ms.Tensor((r.rand(4096, 4096) * 4).astype(np.float32)).astype(getattr(ms, detail.replace('bool', 'bool_')))
         return {'ops': ops, 'x': x, 'y': x + 0 if detail != 'bool' else ops.logical_not(x)}
+    if kind == 'layer':
+        tensors = {k: ms.Tensor(a) for k, a in layer_arrays(r, detail).items()}
+        return {'F': mint.nn.functional, 'C': LAYER_SIZES[detail][1], 'S': LAYER_SIZES[detail][2], **tensors}
     n, m = SIZES[detail]
     return {'ops': ops, 'x': ms.Tensor(r.randn(n, m).astype(np.float32)), 'embedding_grad': embedding_grad,
             'i': ms.Tensor(r.randint(0, n, n)), 'j': ms.Tensor(r.randint(0, m, (n, m)))}

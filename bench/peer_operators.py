@@ -4,7 +4,7 @@ import sys
 
 import numpy as np
 import torch
-from table import SIZES, problems
+from table import LAYER_SIZES, SIZES, layer_arrays, problems
 from timing import per_call
 from torch.nn import functional as F
 
@@ -23,6 +23,9 @@ def namespace(kind, detail):
     if kind == 'big':
         x = torch.from_numpy((r.rand(4096, 4096) * 4).astype(np.float32)).to(getattr(torch, detail))
         return {'torch': torch, 'x': x, 'y': x + 0 if detail != 'bool' else ~x}
+    if kind == 'layer':
+        tensors = {k: torch.from_numpy(a) for k, a in layer_arrays(r, detail).items()}
+        return {'F': F, 'C': LAYER_SIZES[detail][1], 'S': LAYER_SIZES[detail][2], **tensors}
     n, m = SIZES[detail]
     return {'torch': torch, 'x': torch.from_numpy(r.randn(n, m).astype(np.float32)), 'embedding_grad': embedding_grad,
             'i': torch.from_numpy(r.randint(0, n, n)), 'j': torch.from_numpy(r.randint(0, m, (n, m)))}

@@ -1,7 +1,8 @@
 """Single operators of the benchmarks: name -> (MindSpore, PyTorch), expressions over a namespace that both sides fill.
 
 small_*: 8 x 16 float32, the cost of a call. big_*: 16 million elements, the speed of memory. sized_*: indexing, order
-and sums at three sizes.
+and sums at three sizes. layer_*: convolutions, pooling and normalisation at three sizes; F is torch.nn.functional or
+mint.nn.functional.
 """
 
 SMALL = {
@@ -49,6 +50,29 @@ SIZED = {
     'softmax': ('ops.softmax(x, -1)', 'torch.softmax(x, -1)'), 'argmax': ('x.argmax(axis=1)', 'x.argmax(dim=1)'),
 }
 
+LAYER_SIZES = {'s': (2, 16, 16), 'm': (8, 32, 32), 'l': (8, 64, 56)}  # batch, channels, side
+LAYERS = {
+    'conv1d': 'F.conv1d(x1, w1, padding=1)', 'conv2d': 'F.conv2d(x2, w2, padding=1)',
+    'conv3d': 'F.conv3d(x3, w3, padding=1)', 'depthwise': 'F.conv2d(x2, d3, padding=1, groups=C)',
+    'depthwise5': 'F.conv2d(x2, d5, padding=2, groups=C)', 'depthwise_stride': 'F.conv2d(x2, d3, stride=2, padding=1, groups=C)',
+    'grouped': 'F.conv2d(x2, g4, padding=1, groups=4)', 'transposed': 'F.conv_transpose2d(x2, w2, padding=1)',
+    'max_pool1d': 'F.max_pool1d(x1, 2, 2)', 'max_pool2d': 'F.max_pool2d(x2, 2, 2)', 'max_pool2d_3': 'F.max_pool2d(x2, 3, 2, 1)',
+    'max_pool3d': 'F.max_pool3d(x3, 2, 2)', 'avg_pool1d': 'F.avg_pool1d(x1, 2, 2)', 'avg_pool2d': 'F.avg_pool2d(x2, 2, 2)',
+    'avg_pool2d_3': 'F.avg_pool2d(x2, 3, 2, 1)', 'avg_pool3d': 'F.avg_pool3d(x3, 2, 2)',
+    'global_pool': 'F.adaptive_avg_pool2d(x2, 1)', 'adaptive_pool': 'F.adaptive_avg_pool2d(x2, 5)',
+    'batch_norm': 'F.batch_norm(x2, v, p, p, v, True)', 'batch_norm_infer': 'F.batch_norm(x2, v, p, p, v)',
+    'group_norm': 'F.group_norm(x2, 8, p, v)', 'layer_norm': 'F.layer_norm(x2, (S,), q, q)',
+}
+
+
+def layer_arrays(random, detail):
+    """The operands of LAYERS as numpy arrays."""
+    n, c, side = LAYER_SIZES[detail]
+    shapes = {'x1': (n, c, side * side), 'x2': (n, c, side, side), 'x3': (n, c, side // 4, side // 2, side // 2),
+              'w1': (c, c, 3), 'w2': (c, c, 3, 3), 'w3': (c, c, 3, 3, 3), 'd3': (c, 1, 3, 3), 'd5': (c, 1, 5, 5),
+              'g4': (c, c // 4, 3, 3), 'v': (c,), 'p': (c,), 'q': (side,)}
+    return {k: random.rand(*s).astype('float32') for k, s in shapes.items()}
+
 
 def problems():
     """name -> (kind, expressions, detail)"""
@@ -60,4 +84,7 @@ def problems():
     for n, e in SIZED.items():
         for s in SIZES:
             table[f'sized_{n}_{s}'] = ('sized', e, s)
+    for n, e in LAYERS.items():
+        for s in LAYER_SIZES:
+            table[f'layer_{n}_{s}'] = ('layer', (e, e), s)
     return table
