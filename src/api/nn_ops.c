@@ -335,44 +335,15 @@ static MsTensor *window_index(int64_t size, int64_t out, int64_t *longest)
     return t;
 }
 
-/* The windows of one axis side by side, zero where an element is a repetition, and *share[o] = 1 / length. A
- * zero weight in a product would do too, but not for elements that are infinite or NaN. */
-static MsTensor *spread(MsTensor *x, int axis, int64_t out, int64_t *longest, MsTensor **share)
-{
-    if (!x) return NULL;
-    int64_t size = shape(x)[axis], column[MS_MAX_DIM];
-    MsTensor *index = window_index(size, out, longest);
-    if (!index) return NULL;
-    MsTensor *own = ms_tensor_empty(MS_BOOL, 1, (int64_t[]){out * *longest});
-    MsTensor *weight = ms_tensor_empty(MS_FLOAT64, 1, (int64_t[]){out});
-    if (!own || !weight) return NULL;
-    bool *b = ms_tensor_data(own);
-    for (int64_t o = 0; o < out; o++) {
-        int64_t len = ((o + 1) * size + out - 1) / out - o * size / out;
-        for (int64_t k = 0; k < *longest; k++) b[o * *longest + k] = k < len;
-        ((double *)ms_tensor_data(weight))[o] = 1.0 / (double)len;
-    }
-    for (int d = 0; d < nd(x); d++) column[d] = 1;
-    column[axis] = out;
-    *share = ms_cast(ms_reshape(weight, (MsInts){nd(x), column}), ms_tensor_dtype(x));
-    column[axis] = out * *longest;
-    MsTensor *zero = ms_full((MsInts){0, NULL}, 0, ms_tensor_dtype(x));
-    return ms_where(ms_reshape(own, (MsInts){nd(x), column}), ms_gather(x, index, axis), zero);
-}
-
 MsTensor *ms__adaptive_avg(MsTensor *x, int n, const int64_t *out)
 {
     MsWindow w;
+    int64_t all[MS_MAX_DIM] = {shape(x)[0], shape(x)[1]};
     if (regular(&w, x, out))
         return ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
                            true, 0);
-    MsTensor *share[3];
-    for (int d = 0; d < n; d++) x = spread(x, 2 + d, out[d], &w.kernel[d], &share[d]);
-    memcpy(w.stride, w.kernel, sizeof w.stride);
-    x = ms_avg_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high), true,
-                    1);
-    for (int d = 0; d < n; d++) x = ms_mul(x, share[d]);
-    return x;
+    memcpy(all + 2, out, (size_t)n * sizeof *out);
+    return ms_adaptive_avg_pool(x, (MsInts){n + 2, all});
 }
 
 static MsStatus adaptive_avg(MsApiCall *c, int n, const char *op)

@@ -51,6 +51,15 @@ static void set_window(MsPool *p, const MsAttr *at, int ns, bool dilated)
     if (dilated) spatial(p->dilation, at[4].v, ns, 1);
 }
 
+static void set_adaptive(MsPool *p)
+{
+    p->adaptive = true;
+    for (int d = 0; d < 3; d++) {
+        p->kernel[d] = p->x[d] / p->y[d] + 1;
+        p->stride[d] = p->dilation[d] = 1;
+    }
+}
+
 static int64_t window_size(const MsPool *p)
 {
     return p->kernel[0] * p->kernel[1] * p->kernel[2];
@@ -82,7 +91,7 @@ static MsTensor *out_like(MsCall *c, int j, bool last)
     return ms__out_strided(c, j, last ? strides : NULL);
 }
 
-static MsStatus forward(MsCall *c, bool max)
+static MsStatus forward(MsCall *c, bool max, bool adaptive)
 {
     bool last = ms__is_channels_last(c->in[0]) && c->in[0]->shape[1] > 1;
     MsTensor *y = out_like(c, 0, last), *index = max && y ? out_like(c, 1, last) : NULL;
@@ -94,8 +103,11 @@ static MsStatus forward(MsCall *c, bool max)
     if (st == MS_OK && to->numel) {
         const MsPoolFns *fns = MS_ISA_PICK(&ms__pool_);
         MsPool p = pool_of(x, to, index);
-        set_window(&p, c->attr, x->ndim - 2, max);
-        if (!max) p.count_pad = c->attr[4].i, p.divisor = c->attr[5].i;
+        if (adaptive)
+            set_adaptive(&p);
+        else
+            set_window(&p, c->attr, x->ndim - 2, max);
+        if (!max && !adaptive) p.count_pad = c->attr[4].i, p.divisor = c->attr[5].i;
         int wide = dtype == MS_FLOAT64;
         int64_t w = window_size(&p), line = p.y[2] * p.c * w + 1, plane = p.y[0] * p.y[1] * p.y[2] * w + 1;
         if (p.sx[1] == 1 && p.sy[1] == 1 && (!max || p.si[1] == 1))
@@ -112,11 +124,15 @@ static MsStatus forward(MsCall *c, bool max)
 
 static MsStatus run_max_pool(MsCall *c)
 {
-    return forward(c, true);
+    return forward(c, true, false);
 }
 static MsStatus run_avg_pool(MsCall *c)
 {
-    return forward(c, false);
+    return forward(c, false, false);
+}
+static MsStatus run_adaptive_avg_pool(MsCall *c)
+{
+    return forward(c, false, true);
 }
 
 /* ---- gradients ---- */
@@ -189,7 +205,7 @@ static MsStatus run_max_pool_take(MsCall *c)
     return st;
 }
 
-static MsStatus run_avg_pool_grad(MsCall *c)
+static MsStatus avg_grad(MsCall *c, bool adaptive)
 {
     bool last = ms__is_channels_last(c->in[0]) && c->in[0]->shape[1] > 1;
     MsTensor *x = out_like(c, 0, last);
@@ -201,8 +217,12 @@ static MsStatus run_avg_pool_grad(MsCall *c)
     MsStatus st = dy && to ? MS_OK : ms_error()->code;
     if (st == MS_OK && to->numel) {
         MsPool p = pool_of(to, dy, NULL);
-        set_window(&p, c->attr + 1, x->ndim - 2, false);
-        p.count_pad = c->attr[5].i, p.divisor = c->attr[6].i;
+        if (adaptive) {
+            set_adaptive(&p);
+        } else {
+            set_window(&p, c->attr + 1, x->ndim - 2, false);
+            p.count_pad = c->attr[5].i, p.divisor = c->attr[6].i;
+        }
         ms__zero(to);
         int64_t work = dy->numel / units(&p) * window_size(&p) + 1;
         ms__parallel_for(units(&p), 1 + WORK / work, (MS_ISA_PICK(&ms__pool_))->avg_grad[dtype == MS_FLOAT64],
@@ -213,8 +233,19 @@ static MsStatus run_avg_pool_grad(MsCall *c)
     return st;
 }
 
+static MsStatus run_avg_pool_grad(MsCall *c)
+{
+    return avg_grad(c, false);
+}
+static MsStatus run_adaptive_avg_pool_grad(MsCall *c)
+{
+    return avg_grad(c, true);
+}
+
 MS_KERNEL(max_pool, 0, loop, NULL, run_max_pool);
 MS_KERNEL(max_pool_grad, 0, loop, NULL, run_max_pool_grad);
 MS_KERNEL(max_pool_take, 0, loop, NULL, run_max_pool_take);
 MS_KERNEL(avg_pool, 0, loop, NULL, run_avg_pool);
 MS_KERNEL(avg_pool_grad, 0, loop, NULL, run_avg_pool_grad);
+MS_KERNEL(adaptive_avg_pool, 0, loop, NULL, run_adaptive_avg_pool);
+MS_KERNEL(adaptive_avg_pool_grad, 0, loop, NULL, run_adaptive_avg_pool_grad);

@@ -8,6 +8,7 @@ typedef struct MsPool {
     int64_t n, c, x[3], y[3], kernel[3], stride[3], low[3], high[3], dilation[3];
     int64_t sx[5], sy[5], si[5];
     bool count_pad;
+    bool adaptive; /* window o of an axis is [floor(o x / y), ceil((o + 1) x / y)); no other geometry then */
     int64_t divisor;
     void *px, *py; /* the large and the small side, whichever is computed */
     int64_t *index;

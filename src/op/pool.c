@@ -2,7 +2,8 @@
  * maximum in its input plane (-1 for a window that lies in the padding alone), which is all that its gradient
  * needs; max_pool_grad scatters by it and max_pool_take gathers by it: each is the other's gradient. avg_pool
  * and avg_pool_grad are each other's likewise. NaN wins a maximum. Refused: ceil_mode and named paddings;
- * callers give explicit low/high padding, and a divisor of 1 where a window's count is irregular. */
+ * callers give explicit low/high padding, and a divisor of 1 where a window's count is irregular. The windows of
+ * adaptive_avg_pool cover an axis whatever its size. */
 #include "mindspore_ops.h"
 #include "op/op.h"
 
@@ -213,3 +214,37 @@ MS_OP(avg_pool_grad,
       .infer = infer_avg_pool_grad, .vjp = vjp_avg_pool_grad,
       .sample = "f32[2,3,2,3] shape=2,3,4,6" P2 " count_pad=1 divisor=0"
                 "; f32[1,2,3,5] shape=1,2,6,5" P3 " count_pad=0 divisor=0");
+
+/* ---- adaptive: window o of an axis is [floor(o in / out), ceil((o + 1) in / out)) ---- */
+
+static MsStatus infer_adaptive(MsInfer *c)
+{
+    MS_TRY(set_shape(c, &c->attr[0], &c->in[0], &c->out[0]));
+    for (int d = 2; d < c->out[0].ndim; d++)
+        if (c->out[0].shape[d] < 1 || c->in[0].shape[d] < 1)
+            return MS_FAIL(MS_ERROR_VALUE, "For '%s', the spatial axes must not be empty, but got %s and %s.",
+                           c->op->name, ms__shape_text(c->in[0].ndim, c->in[0].shape),
+                           ms__shape_text(c->out[0].ndim, c->out[0].shape));
+    return MS_OK;
+}
+
+static MsStatus vjp_adaptive(MsVjp *c)
+{
+    c->grad[0] = ms_adaptive_avg_pool_grad(c->ct[0], shape_of(c->in[0]));
+    return MS_OK;
+}
+
+static MsStatus vjp_adaptive_grad(MsVjp *c)
+{
+    c->grad[0] = ms_adaptive_avg_pool(c->ct[0], shape_of(c->in[0]));
+    return MS_OK;
+}
+
+MS_OP(adaptive_avg_pool, .sig = "adaptive_avg_pool(x: float, *, shape: ints) -> x", .infer = infer_adaptive,
+      .vjp = vjp_adaptive,
+      .sample = "f32[2,3,7,6] shape=2,3,3,4; f32[2,2,20] shape=2,2,3; f32[1,2,3,4,5] shape=1,2,2,3,2"
+                "; bf16[1,2,7] shape=1,2,3; f32[0,2,7] shape=0,2,3");
+
+MS_OP(adaptive_avg_pool_grad, .sig = "adaptive_avg_pool_grad(dy: float, *, shape: ints) -> dy",
+      .infer = infer_adaptive, .vjp = vjp_adaptive_grad,
+      .sample = "f32[2,3,3,4] shape=2,3,7,6; f32[1,2,3] shape=1,2,7");

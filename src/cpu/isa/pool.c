@@ -13,6 +13,11 @@
 static inline void clip(const MsPool *p, int d, int64_t o, int64_t *lo, int64_t *hi)
 {
     int64_t start = o * p->stride[d] - p->low[d], dil = p->dilation[d];
+    if (p->adaptive) {
+        *lo = 0;
+        *hi = ((o + 1) * p->x[d] + p->y[d] - 1) / p->y[d] - o * p->x[d] / p->y[d];
+        return;
+    }
     *lo = start >= 0 ? 0 : (-start + dil - 1) / dil;
     *hi = p->x[d] - start <= 0 ? 0 : (p->x[d] - start + dil - 1) / dil;
     if (*hi > p->kernel[d]) *hi = p->kernel[d];
@@ -38,15 +43,25 @@ typedef struct Window {
     int64_t d, h, w;                /* source of kernel position 0 */
 } Window;
 
-static inline Window window_at(const MsPool *p, int64_t od, int64_t oh, int64_t ow)
+static inline int64_t start_of(const MsPool *p, int d, int64_t o)
 {
-    Window k;
+    return p->adaptive ? o * p->x[d] / p->y[d] : o * p->stride[d] - p->low[d];
+}
+
+/* The window of a line of outputs without its columns, which columns_at adds. */
+static inline Window line_at(const MsPool *p, int64_t od, int64_t oh)
+{
+    Window k = {.d = start_of(p, 0, od), .h = start_of(p, 1, oh)};
     clip(p, 0, od, &k.d0, &k.d1);
     clip(p, 1, oh, &k.h0, &k.h1);
+    return k;
+}
+
+static inline Window columns_at(const MsPool *p, const Window *line, int64_t ow)
+{
+    Window k = *line;
     clip(p, 2, ow, &k.w0, &k.w1);
-    k.d = od * p->stride[0] - p->low[0];
-    k.h = oh * p->stride[1] - p->low[1];
-    k.w = ow * p->stride[2] - p->low[2];
+    k.w = start_of(p, 2, ow);
     return k;
 }
 
@@ -114,31 +129,62 @@ MAX_AT(double, int64_t)
 AVG_AT(float)
 AVG_AT(double)
 
+/* The sum of a window whose lines are contiguous. */
+#define WINDOW_SUM(T)                                                                                        \
+    typedef T V16_##T __attribute__((vector_size(16 * sizeof(T)), aligned(sizeof(T)), may_alias));           \
+    typedef T V4_##T __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));             \
+    static inline T window_sum_##T(const MsPool *p, const Window *k, const T *x)                             \
+    {                                                                                                        \
+        V16_##T even = {0}, odd = {0};                                                                       \
+        V4_##T few = {0};                                                                                    \
+        T total = 0;                                                                                         \
+        int64_t n = k->w1 - k->w0, lines = k->h1 - k->h0;                                                    \
+        if (n == p->sx[3]) n *= lines, lines = 1;                                                            \
+        for (int64_t d = k->d0; d < k->d1; d++)                                                              \
+            for (int64_t h = 0; h < lines; h++) {                                                            \
+                const T *v = x + (k->d + d) * p->sx[2] + (k->h + k->h0 + h) * p->sx[3] + k->w + k->w0;       \
+                int64_t i = 0;                                                                               \
+                for (; i + 32 <= n; i += 32) {                                                               \
+                    even += *(const V16_##T *)(v + i);                                                       \
+                    odd += *(const V16_##T *)(v + i + 16);                                                   \
+                }                                                                                            \
+                for (; i + 4 <= n; i += 4) few += *(const V4_##T *)(v + i);                                  \
+                for (; i < n; i++) total += v[i];                                                            \
+            }                                                                                                \
+        for (int l = 0; n >= 4 && l < 4; l++) total += few[l];                                               \
+        for (int l = 0; n >= 32 && l < 16; l++) total += even[l] + odd[l];                                   \
+        return total;                                                                                        \
+    }
+WINDOW_SUM(float)
+WINDOW_SUM(double)
+
 static inline int64_t inside(const Window *k)
 {
     return (k->d1 - k->d0) * (k->h1 - k->h0) * (k->w1 - k->w0);
 }
 
-/* Windows of 2x2 side by side, the common case: no clipping, four reads and three choices an output. `step`
+/* Windows of 2x2 or 1x2 side by side, the common case: no clipping, a read and a choice a position; `tall` for two rows. `step`
  * is the distance between neighbouring outputs' windows, 1 apart in y and index. */
 static inline bool is_quad(const MsPool *p)
 {
-    return p->kernel[0] == 1 && p->kernel[1] == 2 && p->kernel[2] == 2 && p->stride[1] == 2 &&
-           p->stride[2] == 2 && p->stride[0] == 1 && p->low[0] + p->low[1] + p->low[2] == 0 &&
-           p->dilation[1] == 1 && p->dilation[2] == 1 && 2 * p->y[1] <= p->x[1] && 2 * p->y[2] <= p->x[2] &&
-           p->y[0] <= p->x[0];
+    return p->kernel[0] == 1 && p->kernel[2] == 2 && p->stride[2] == 2 && p->stride[1] == p->kernel[1] &&
+           (p->kernel[1] == 2 || p->kernel[1] == 1) && p->stride[0] == 1 &&
+           p->low[0] + p->low[1] + p->low[2] == 0 && p->dilation[1] == 1 && p->dilation[2] == 1 &&
+           p->kernel[1] * p->y[1] <= p->x[1] && 2 * p->y[2] <= p->x[2] && p->y[0] <= p->x[0];
 }
 
 #define QUAD(T, U)                                                                                           \
     static inline __attribute__((always_inline)) void quad_##T(                                              \
-        int64_t n, int64_t step, const T *x, int64_t down, int64_t right, int64_t flat, int64_t flat_step,   \
-        int64_t width, T *y, int64_t *index)                                                                 \
+        bool tall, int64_t n, int64_t step, const T *x, int64_t down, int64_t right, int64_t flat,           \
+        int64_t flat_step, int64_t width, T *y, int64_t *index)                                              \
     {                                                                                                        \
         for (int64_t k = 0; k < n; k++) {                                                                    \
             T best = x[k * step], z = x[k * step + right];                                                   \
             U at = 0;                                                                                        \
             bool take = (z > best) | (z != z);                                                               \
             best = take ? z : best, at = take ? 1 : at;                                                      \
+            y[k] = best, index[k] = flat + k * flat_step + at;                                               \
+            if (!tall) continue;                                                                             \
             z = x[k * step + down], take = (z > best) | (z != z);                                            \
             best = take ? z : best, at = take ? (U)width : at;                                               \
             z = x[k * step + down + right], take = (z > best) | (z != z);                                    \
@@ -161,40 +207,45 @@ typedef int32_t I8 __attribute__((vector_size(32), aligned(4), may_alias));
         at = (take & (int32_t)(to)) | (at & ~take);                                                          \
     } while (0)
 
-static inline void eight(const float *x, int64_t down, int64_t flat, int64_t width, float *y, int64_t *index)
+static inline void eight(bool tall, const float *x, int64_t down, int64_t flat, int64_t width, float *y,
+                         int64_t *index)
 {
     const I8 even = {0, 2, 4, 6, 8, 10, 12, 14}, odd = {1, 3, 5, 7, 9, 11, 13, 15};
-    V8 a = *(const V8 *)x, b = *(const V8 *)(x + 8), c = *(const V8 *)(x + down),
-       d = *(const V8 *)(x + down + 8);
+    V8 a = *(const V8 *)x, b = *(const V8 *)(x + 8);
     I8 at = {0};
     V8 best = __builtin_shuffle(a, b, even);
     PICK(__builtin_shuffle(a, b, odd), 1);
-    PICK(__builtin_shuffle(c, d, even), width);
-    PICK(__builtin_shuffle(c, d, odd), width + 1);
+    if (tall) {
+        V8 c = *(const V8 *)(x + down), d = *(const V8 *)(x + down + 8);
+        PICK(__builtin_shuffle(c, d, even), width);
+        PICK(__builtin_shuffle(c, d, odd), width + 1);
+    }
     *(V8 *)y = best;
     for (int k = 0; k < 8; k++) index[k] = flat + 2 * k + at[k];
 }
 
 /* A line of windows: by eights, the last of them flush with the end. */
-static inline void quads_float(int64_t n, const float *x, int64_t down, int64_t flat, int64_t width, float *y,
-                               int64_t *index)
+static inline void quads_float(bool tall, int64_t n, const float *x, int64_t down, int64_t flat,
+                               int64_t width, float *y, int64_t *index)
 {
     for (int64_t k = 0; n >= 8 && k < n; k += 8) {
         if (k > n - 8) k = n - 8;
-        eight(x + 2 * k, down, flat + 2 * k, width, y + k, index + k);
+        eight(tall, x + 2 * k, down, flat + 2 * k, width, y + k, index + k);
     }
-    if (n < 8) quad_float(n, 2, x, down, 1, flat, 2, width, y, index);
+    if (n < 8) quad_float(tall, n, 2, x, down, 1, flat, 2, width, y, index);
 }
-static inline void quads_double(int64_t n, const double *x, int64_t down, int64_t flat, int64_t width,
-                                double *y, int64_t *index)
+static inline void quads_double(bool tall, int64_t n, const double *x, int64_t down, int64_t flat,
+                                int64_t width, double *y, int64_t *index)
 {
-    quad_double(n, 2, x, down, 1, flat, 2, width, y, index);
+    quad_double(tall, n, 2, x, down, 1, flat, 2, width, y, index);
 }
 
 /* Outputs of a line whose windows lie inside of the input along the width: [*lo, *hi). */
 static inline void whole_columns(const MsPool *p, int64_t *lo, int64_t *hi)
 {
     int64_t step = p->stride[2], last = p->x[2] - 1 - p->dilation[2] * (p->kernel[2] - 1) + p->low[2];
+    *lo = *hi = 0;
+    if (p->adaptive) return;
     *lo = (p->low[2] + step - 1) / step;
     *hi = last < 0 ? 0 : last / step + 1;
     if (*hi > p->y[2]) *hi = p->y[2];
@@ -218,10 +269,17 @@ static inline void whole_columns(const MsPool *p, int64_t *lo, int64_t *hi)
                             int64_t cy)                                                                      \
     {                                                                                                        \
         int64_t cx = p->stride[2] * p->sx[4];                                                                \
-        if (cx == 1 && cy == 1)                                                                              \
+        if (n == 1 && p->sx[4] == 1)                                                                         \
+            y[0] = window_sum_##T(p, k, x) / (T)count;                                                       \
+        else if (cx == 1 && cy == 1)                                                                         \
             avg_at_##T(p, k, count, n, x, 1, y, 1);                                                          \
         else if (cx == 2 && cy == 1)                                                                         \
-            avg_at_##T(p, k, count, n, x, 2, y, 1);                                                          \
+            for (int64_t i = 0; i < n; i += 8) {                                                             \
+                if (n - i >= 8)                                                                              \
+                    avg_at_##T(p, k, count, 8, x + 2 * i, 2, y + i, 1);                                      \
+                else                                                                                         \
+                    avg_at_##T(p, k, count, n - i, x + 2 * i, 2, y + i, 1);                                  \
+            }                                                                                                \
         else                                                                                                 \
             avg_at_##T(p, k, count, n, x, cx, y, cy);                                                        \
     }
@@ -243,17 +301,19 @@ static inline int64_t run_length(int64_t ow, int64_t lo, int64_t hi)
         bool quad = is_quad(p);                                                                              \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / (p->y[0] * p->y[1]), od = r / p->y[1] % p->y[0], oh = r % p->y[1];               \
+            Window line = line_at(p, od, oh);                                                                \
             for (int64_t ow = 0; ow < p->y[2]; ow++) {                                                       \
                 if (quad) {                                                                                  \
-                    quad_##T(p->c, 1,                                                                        \
-                             (const T *)p->px + n * p->sx[0] + od * p->sx[2] + 2 * oh * p->sx[3] +           \
-                                 2 * ow * p->sx[4],                                                          \
-                             p->sx[3], p->sx[4], (od * p->x[1] + 2 * oh) * p->x[2] + 2 * ow, 0, p->x[2],     \
+                    quad_##T(p->kernel[1] == 2, p->c, 1,                                                     \
+                             (const T *)p->px + n * p->sx[0] + od * p->sx[2] +                               \
+                                 p->kernel[1] * oh * p->sx[3] + 2 * ow * p->sx[4],                           \
+                             p->sx[3], p->sx[4], (od * p->x[1] + p->kernel[1] * oh) * p->x[2] + 2 * ow, 0,   \
+                             p->x[2],                                                                        \
                              (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4],      \
                              p->index + n * p->si[0] + od * p->si[2] + oh * p->si[3] + ow * p->si[4]);       \
                     continue;                                                                                \
                 }                                                                                            \
-                Window k = window_at(p, od, oh, ow);                                                         \
+                Window k = columns_at(p, &line, ow);                                                         \
                 T *y = (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];            \
                 int64_t *index = p->index + n * p->si[0] + od * p->si[2] + oh * p->si[3] + ow * p->si[4];    \
                 for (int64_t c = 0; c < p->c; c += MS_POOL_BLOCK) {                                          \
@@ -275,12 +335,14 @@ static inline int64_t run_length(int64_t ow, int64_t lo, int64_t hi)
             for (int64_t od = 0; od < p->y[0]; od++)                                                         \
                 for (int64_t oh = 0; oh < p->y[1]; oh++) {                                                   \
                     if (quad)                                                                                \
-                        quads_##T(p->y[2], x + od * p->sx[2] + 2 * oh * p->sx[3], p->sx[3],                  \
-                                  (od * p->x[1] + 2 * oh) * p->x[2], p->x[2],                                \
+                        quads_##T(p->kernel[1] == 2, p->y[2],                                                \
+                                  x + od * p->sx[2] + p->kernel[1] * oh * p->sx[3], p->sx[3],                \
+                                  (od * p->x[1] + p->kernel[1] * oh) * p->x[2], p->x[2],                     \
                                   (T *)p->py + n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3],  \
                                   p->index + n * p->si[0] + c * p->si[1] + od * p->si[2] + oh * p->si[3]);   \
+                    Window line = line_at(p, od, oh);                                                        \
                     for (int64_t ow = quad ? p->y[2] : 0, run; ow < p->y[2]; ow += run) {                    \
-                        Window k = window_at(p, od, oh, ow);                                                 \
+                        Window k = columns_at(p, &line, ow);                                                 \
                         int64_t y =                                                                          \
                             n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
                         int64_t i =                                                                          \
@@ -296,8 +358,9 @@ static inline int64_t run_length(int64_t ow, int64_t lo, int64_t hi)
         const MsPool *p = ctx;                                                                               \
         for (int64_t r = begin; r < end; r++) {                                                              \
             int64_t n = r / (p->y[0] * p->y[1]), od = r / p->y[1] % p->y[0], oh = r % p->y[1];               \
+            Window line = line_at(p, od, oh);                                                                \
             for (int64_t ow = 0; ow < p->y[2]; ow++) {                                                       \
-                Window k = window_at(p, od, oh, ow);                                                         \
+                Window k = columns_at(p, &line, ow);                                                         \
                 double count = window_count(p, od, oh, ow, inside(&k));                                      \
                 T *y = (T *)p->py + n * p->sy[0] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];            \
                 for (int64_t c = 0; c < p->c; c += MS_POOL_BLOCK) {                                          \
@@ -316,15 +379,17 @@ static inline int64_t run_length(int64_t ow, int64_t lo, int64_t hi)
             int64_t n = r / p->c, c = r % p->c;                                                              \
             const T *x = (const T *)p->px + n * p->sx[0] + c * p->sx[1];                                     \
             for (int64_t od = 0; od < p->y[0]; od++)                                                         \
-                for (int64_t oh = 0; oh < p->y[1]; oh++)                                                     \
+                for (int64_t oh = 0; oh < p->y[1]; oh++) {                                                   \
+                    Window line = line_at(p, od, oh);                                                        \
                     for (int64_t ow = 0, run; ow < p->y[2]; ow += run) {                                     \
-                        Window k = window_at(p, od, oh, ow);                                                 \
+                        Window k = columns_at(p, &line, ow);                                                 \
                         int64_t y =                                                                          \
                             n * p->sy[0] + c * p->sy[1] + od * p->sy[2] + oh * p->sy[3] + ow * p->sy[4];     \
                         run = run_length(ow, lo, hi);                                                        \
                         avg_run_##T(p, &k, window_count(p, od, oh, ow, inside(&k)), run, x, (T *)p->py + y,  \
                                     p->sy[4]);                                                               \
                     }                                                                                        \
+                }                                                                                            \
         }                                                                                                    \
     }
 WALKS(float)
@@ -333,11 +398,14 @@ WALKS(double)
 /* Gradients: a unit is a batch index and a block of channels, whose part of px belongs to one thread. */
 #define FOR_OUTPUTS(p, ...)                                                                                  \
     for (int64_t od = 0; od < (p)->y[0]; od++)                                                               \
-        for (int64_t oh = 0; oh < (p)->y[1]; oh++)                                                           \
+        for (int64_t oh = 0; oh < (p)->y[1]; oh++) {                                                         \
+            Window line = line_at(p, od, oh);                                                                \
+            (void)line;                                                                                      \
             for (int64_t ow = 0; ow < (p)->y[2]; ow++) {                                                     \
                 int64_t yo = od * (p)->sy[2] + oh * (p)->sy[3] + ow * (p)->sy[4];                            \
                 __VA_ARGS__                                                                                  \
-            }
+            }                                                                                                \
+        }
 
 #define UNIT(p, r)                                                                                           \
     int64_t blocks = ((p)->c + MS_POOL_BLOCK - 1) / MS_POOL_BLOCK, n = (r) / blocks,                         \
@@ -349,7 +417,7 @@ WALKS(double)
                                                                         int64_t cx, const T *y, int64_t cy)  \
     {                                                                                                        \
         FOR_OUTPUTS(p, {                                                                                     \
-            Window k = window_at(p, od, oh, ow);                                                             \
+            Window k = columns_at(p, &line, ow);                                                             \
             T d = (T)window_count(p, od, oh, ow, inside(&k)), g[MS_POOL_BLOCK];                              \
             for (int64_t c = 0; c < m; c++) g[c] = y[yo + c * cy] / d;                                       \
             FOR_WINDOW(p, k, {                                                                               \
