@@ -28,6 +28,19 @@ def test_methods():
             call()
 
 
+def test_a_slice_keeps_the_names():
+    net = nn.SequentialCell(*(nn.Dense(1, 1, has_bias=False) for _ in range(4)))
+    assert [name for name, _ in net[1::2].parameters_and_names()] == ["1.weight", "3.weight"]
+
+    class Holder(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.tail = net[2:][:1]
+
+    assert [p.name for p in Holder().get_parameters()] == ["tail.2.weight"]
+    assert net[2:](Tensor([[1.]])).shape == (1, 1)
+
+
 def test_no_init_parameters():
     with nn.no_init_parameters():
         net = nn.Dense(3, 4)

@@ -213,6 +213,7 @@ def test_an_optimizer_of_ones_own(mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
     np.testing.assert_array_equal(net.weight.asnumpy(), [[0.25, -0.5]])
     assert optimizer.global_step.asnumpy() == [2]
+    assert [optimizer.learning_rate(Tensor(k)).shape for k in (1, [1])] == [(), (1,)]
 
 
 class Small(nn.Cell):

@@ -35,9 +35,9 @@ class _Numbered(Cell):
         self._ms_touch()
 
     def __getitem__(self, index):
-        cells = list(self._cells.values())
         if isinstance(index, slice):
-            return self._sliced(cells[index])
+            return self._sliced(list(self._cells.items())[index])
+        cells = list(self._cells.values())
         return cells[_index(len(cells), index, self.cls_name)]
 
     def __setitem__(self, index, cell):
@@ -121,9 +121,10 @@ class SequentialCell(_Numbered):
                                 f"{type(cell).__name__}")
         self._fill(args)
 
-    def _sliced(self, cells):
+    def _sliced(self, items):
         out = type(self)()
-        out._fill(cells, rename=False)
+        out._cells.update(items)  # under the names they have here
+        out._ms_touch()
         return out
 
     def append(self, cell):
@@ -149,9 +150,9 @@ class CellList(_Numbered):
         if len(args) == 1:
             self.extend(args[0])
 
-    def _sliced(self, cells):
+    def _sliced(self, items):
         out = type(self)(auto_prefix=False)
-        out._fill(cells, rename=False)
+        out._fill([cell for _, cell in items], rename=False)
         return out
 
     def append(self, cell):

@@ -47,8 +47,6 @@ class _IteratorLearningRate(LearningRateSchedule):
         self.learning_rate = Parameter(learning_rate, name)
 
     def construct(self, global_step):
-        if global_step.ndim == 0:
-            global_step = global_step.reshape((1,))
         return _nn.take(self.learning_rate, global_step)
 
 
