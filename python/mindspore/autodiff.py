@@ -217,7 +217,7 @@ def get_grad(gradients, identifier):
         raise TypeError(f"For 'get_grad', the 'identifier' must be int or Parameter, but got {identifier!r}.")
     found = _find_grad(gradients, name)
     if found is None:
-        raise ValueError(f'Can not find the gradient for position or parameter {identifier}')
+        raise RuntimeError(f'Can not find the gradient for position or parameter {identifier}')
     return found
 
 

@@ -175,11 +175,11 @@ MS_API(nanquantile, "ops.nanquantile Tensor.nanquantile",
 }
 
 MS_API(aminmax, "ops.aminmax Tensor.aminmax",
-       "(input: Tensor, *, axis: int = 0, keepdims: bool = False) -> any")
+       "(input: Tensor, *, axis: int? = 0, keepdims: bool = False) -> any")
 {
-    int axis;
-    MS_TRY(ms__api_axis("aminmax", I(1), T(0)->ndim, &axis));
-    MsInts axes = T(0)->ndim ? MS_INTS(axis) : MS_INTS_NONE;
+    int axis = 0;
+    if (GIVEN(1)) MS_TRY(ms__api_axis("aminmax", I(1), T(0)->ndim, &axis));
+    MsInts axes = T(0)->ndim && GIVEN(1) ? MS_INTS(axis) : MS_INTS_NONE;
     return pair_of(c, ms_reduce_min(T(0), axes, I(2)), ms_reduce_max(T(0), axes, I(2)));
 }
 MS_API(ptp, "Tensor.ptp", "(self: Tensor, axis: ints = None, keepdims: bool = False) -> Tensor")

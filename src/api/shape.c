@@ -11,11 +11,12 @@ static int rank(const MsTensor *x)
     return ms_tensor_ndim(x);
 }
 
-/* The ints of argument k, where f(2, 3), f((2, 3)) and f([2, 3]) mean the same. */
+/* The ints of argument k, where f(2, 3), f((2, 3)) and f([2, 3]) mean the same, and f(None) is f without. */
 static MsInts collected(MsApiCall *c, int k, int64_t *buf)
 {
     const MsArg *a = ARG(k);
-    if (a->kind == MS_ARG_LIST && a->n == 1 && a->list[0].kind == MS_ARG_LIST) a = &a->list[0];
+    bool one = a->kind == MS_ARG_LIST && a->n == 1;
+    if (one && (a->list[0].kind == MS_ARG_LIST || a->list[0].kind == MS_ARG_NONE)) a = &a->list[0];
     return ms__arg_ints(a, buf);
 }
 

@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "core/thread.h"
 #include "cpu/copy.h"
+#include "op/fused.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -389,6 +390,11 @@ int ms__row_of(const MsOp *op)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (strcmp(rows[k].name, op->name) == 0) return rows[k].row;
     return -1;
+}
+
+bool ms__fused_has(const MsOp *op)
+{
+    return ms__row_of(op) >= 0;
 }
 
 MsStatus ms__step_set(MsStep *s, const MsOp *op, int row, const MsAttr *attr, const MsDtype *in, MsDtype out)

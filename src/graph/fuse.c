@@ -10,6 +10,7 @@
 #include "core/mem.h"
 #include "graph/match.h"
 #include "graph/text.h"
+#include "op/fused.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ static bool may_raise(const MsGraph *g, const MsNode *n)
 static bool fusable(const MsGraph *g, const MsNode *n)
 {
     if (!n->op || !(n->op->flags & MS_OP_ELEMENTWISE) || n->op->flags & MS_OP_NO_FOLD) return false;
+    if (!ms__fused_has(n->op)) return false;
     if (n->n_out != 1 || n->n_in < 1 || n->n_in > 3 || n->op == fused_op() || ms__has_effect(n)) return false;
     if (ms_dtype_is_complex(g->val[n->out].dtype)) return false;
     for (int i = 0; i < n->n_in; i++) {

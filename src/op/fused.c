@@ -88,7 +88,7 @@ static bool parse_step(const char **at, MsFused *f)
     *at += n;
     step->op = ms__op_find(name);
     const MsSig *s = step->op ? ms__sig(step->op) : NULL;
-    if (!s || !(step->op->flags & MS_OP_ELEMENTWISE) || s->n_out != 1 || s->n_in > 3) return false;
+    if (!s || !ms__fused_has(step->op) || s->n_out != 1 || s->n_in > 3) return false;
     if (!parse_attr(at, s, &step->attr)) return false;
     while (parse_register(at, reg, &reg)) {
         if (step->n_in == 3) return false;

@@ -26,6 +26,8 @@ typedef struct MsFused {
 /* The parsed program, kept for the life of the process; NULL and an error when it is malformed. `text` must
  * be interned or static. */
 MsFused *ms__fused(const char *text);
+/* Whether a step of a program can be `op`: only what has loops there (cpu/elementwise.c). */
+bool ms__fused_has(const MsOp *op);
 /* Dtypes of all registers for inputs of dtypes reg[0..n_in). */
 MsStatus ms__fused_dtypes(const MsFused *f, MsDtype *reg);
 

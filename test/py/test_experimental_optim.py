@@ -84,3 +84,16 @@ def test_groups_text_and_training():
                        ("S.StepLR(3, 1)", TypeError), ("S.ReduceLROnPlateau(opt, factor=2.0)", ValueError)):
         with pytest.raises(kind):
             eval(text)
+
+
+def test_a_compiled_step_of_a_schedule():
+    rates = {}
+    for compiled in (False, True):
+        scheduler = S.StepLR(optim.SGD(make(), lr=0.5), 2, 0.5)
+
+        def step():
+            scheduler.step()
+            return scheduler.get_last_lr()[0]
+        step = ms.jit(step) if compiled else step
+        rates[compiled] = [float(step()) for _ in range(5)]
+    assert rates[False] == rates[True] == [0.5, 0.25, 0.25, 0.125, 0.125]

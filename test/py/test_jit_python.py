@@ -1040,3 +1040,31 @@ def test_python(name):
             got = run(CASES[name], lambda f: ms.jit(f, **options), backward)
             for k, (a, b) in enumerate(zip(want, got)):
                 assert close(a, b), (options, "gradient" if backward else "value", "call" if k < len(INPUTS) else "state", k, a, b)
+
+
+def test_classes():
+    @ms.jit(capture_mode="trace")
+    class Net(ms.nn.Cell):
+        def __init__(self, factor):
+            super(Net, self).__init__()
+            self.factor = factor
+
+        def construct(self, x):
+            return x * self.factor
+
+    @ms.jit
+    class Call:
+        def __call__(self, x):
+            return x + 1
+    x = Tensor([1.0, 2.0])
+    assert Net(3)(x).asnumpy().tolist() == [3, 6] and Net(4)(x).asnumpy().tolist() == [4, 8]
+    assert Call()(x).asnumpy().tolist() == [2, 3]
+    with pytest.raises(TypeError, match="class Empty has no '__call__'"):
+        ms.jit(type("Empty", (), {}))
+
+
+def test_elementwise_operators_that_no_fused_loop_has():
+    for fn, inputs in ((lambda a, b: ms.ops.igamma(a, b) * 2 + 1, (Tensor([1.0, 2.0]), Tensor([1.0, 2.0]))),
+                       (lambda a, b: ms.ops.lcm(a, b) + a, (Tensor([4, 6]), Tensor([6, 9]))),
+                       (lambda a, b: ms.ops.nextafter(a, b) * a, (Tensor([1.0, 2.0]), Tensor([5.0, 0.0])))):
+        assert ms.jit(fn, jit_level="O1")(*inputs).asnumpy().tolist() == fn(*inputs).asnumpy().tolist()

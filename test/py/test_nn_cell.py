@@ -70,3 +70,17 @@ def test_names_of_children_appended_before_the_list_is_named():
 
     names = [p.name for p in Net().get_parameters()]
     assert names == ["0.0.weight", "0.1.0.weight", "0.2.0.weight"]  # those of the original's checkpoints
+
+
+def test_cell_list_grows_in_place():
+    cells = nn.CellList([nn.ReLU()])
+    same = cells
+    cells += [nn.Tanh()]
+    assert cells is same and len(cells) == 2
+
+
+def test_a_pre_hook_with_keywords_gives_both():
+    net = nn.ReLU()
+    net.register_forward_pre_hook(lambda cell, args, kwargs: [a for a in args], with_kwargs=True)
+    with pytest.raises(RuntimeError, match="must return None or a tuple of"):
+        net(Tensor([1.0]))

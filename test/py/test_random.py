@@ -97,3 +97,9 @@ def test_seeds_of_primitives_count(make, inputs):
         return [p(*inputs).asnumpy() for _ in range(2)]
     a, b, c = drawn((3, 4), 1), drawn((3, 4), 2), drawn((5, 4), 1)
     assert all((x == y).all() for x, y in zip(a, b)) and (a[0] != a[1]).any() and (a[0] != c[0]).any()
+
+
+def test_step_of_a_generator():
+    g = ms.Generator().manual_seed(3)
+    assert [int(v) for v in g._step(4)] == [3, 0] and [int(v) for v in ms.jit(lambda: g._step(2))()] == [3, 4]
+    assert [int(v) for v in g._step(1)] == [3, 6]

@@ -41,6 +41,13 @@ class Generator:
         self._tensor.asnumpy()[:] = state.asnumpy().view('int64')
 
 
+    def _step(self, step):
+        """(seed, offset) as Tensors; the next draw begins ``step`` further on."""
+        state = self._tensor.copy()
+        self._tensor[1] += step
+        return state[0], state[1]
+
+
 class _Default(Generator):
     def __init__(self):
         self._tensor = _c.random_state()

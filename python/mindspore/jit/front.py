@@ -774,6 +774,12 @@ def _wrap(function, capture_mode, jit_level, fullgraph, dynamic):
         inner.fn, inner.cell = inner.call, lambda: cell
         inner.note = lambda session, a, k: session.guards.cell(cell)
         return types.MethodType(_function(inner, type(cell).construct, drop_first=True), cell)
+    if isinstance(function, type):  # of a class, what its objects do when they are called
+        name = "construct" if issubclass(function, _cell_type()) else "__call__"
+        if not any(name in base.__dict__ for base in function.__mro__):
+            raise TypeError(f"For 'jit', the class {function.__name__} has no '{name}'.")
+        setattr(function, name, _wrap(getattr(function, name), capture_mode, jit_level, fullgraph, dynamic))
+        return function
     if isinstance(function, types.MethodType):
         return types.MethodType(_wrap(function.__func__, capture_mode, jit_level, fullgraph, dynamic), function.__self__)
     if isinstance(function, (staticmethod, classmethod)):

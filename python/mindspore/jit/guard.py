@@ -226,7 +226,10 @@ class Guards:
         if isinstance(value, types.ModuleType):
             home = value.__name__
         else:
-            home = (value if isinstance(value, type) else type(value)).__module__
+            kind = value if isinstance(value, type) else type(value)
+            if getattr(kind, "ms_rewrite", False):
+                return True
+            home = kind.__module__
         if not isinstance(home, str):  # a type of an extension
             return False
         return home.partition(".")[0] not in _LIBRARIES

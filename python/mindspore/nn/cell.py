@@ -261,6 +261,9 @@ class Cell:
             if key in d["_pre_hooks_with_kwargs"]:
                 out = hook(self, args, kwargs)
                 if out is not None:
+                    if not isinstance(out, tuple) or len(out) != 2:
+                        raise RuntimeError("The forward pre hook with kwargs must return None or a tuple of (new_args, new_kwargs), "
+                                           f"but got {type(out).__name__}.")
                     args, kwargs = out
             else:
                 out = hook(self, args)

@@ -120,7 +120,7 @@ class GradOperation:
         weights = weights if self.get_by_list else None
 
         def call(*args, **kwargs):
-            if self.get_all and kwargs and not self.sens_param:  # tensors given by name are inputs too
+            if kwargs and (self.get_all or not args) and not self.sens_param:  # tensors given by name are inputs too
                 names, n, named = list(kwargs), len(args), fn
                 return gradients(lambda *xs: named(*xs[:n], **dict(zip(names, xs[n:]))), (*args, *kwargs.values()), {})
             return gradients(fn, args, kwargs)

@@ -42,7 +42,7 @@ row('ops.quantile Tensor.quantile', quantile(np.quantile), c(X, 0.3), c(X, 0.7, 
     c(X, 1, axis=0), c(N, 0.5, axis=1))
 row('ops.nanquantile Tensor.nanquantile', quantile(np.nanquantile), c(X, 0.3), c(N, 0.5, axis=0, keepdims=True), grad=False)
 row('ops.aminmax Tensor.aminmax', lambda x, axis=0, keepdims=False: (x.min(axis, keepdims=keepdims), x.max(axis, keepdims=keepdims)),
-    c(X), c(X, axis=1, keepdims=True))
+    c(X), c(X, axis=1, keepdims=True), c(X, axis=None))
 row('Tensor.ptp', np.ptp, c(X), c(X, axis=1, keepdims=True))
 row('ops.nanmean Tensor.nanmean', lambda x, axis=None, keepdims=False, dtype=None: np.nanmean(x, axis, keepdims=keepdims),
     c(X), c(N, axis=1, keepdims=True), grad=False)

@@ -47,7 +47,7 @@ def squeeze(x, axis=None):
 
 row('ops.squeeze', squeeze, c(S), c(S, 1), c(S, axis=(1, -1)), c(S, 0))
 row('mint.squeeze', lambda input, dim=None: squeeze(input, dim), c(S), c(S, 1), c(S, dim=(1, -1)))
-row('Tensor.squeeze', squeeze, c(S), c(S, 1), c(S, (1, -1)))
+row('Tensor.squeeze', squeeze, c(S), c(S, 1), c(S, (1, -1)), c(S, [1]), c(S, None))
 row('ops.unsqueeze mint.unsqueeze Tensor.unsqueeze', np.expand_dims, c(F, 0), c(F, -1), c(input=F, dim=1))
 row('ops.expand_dims', np.expand_dims, c(F, 0), c(input_x=F, axis=-1))
 row('Tensor.expand_dims', np.expand_dims, c(F, 0), c(F, axis=-1))

@@ -14,6 +14,12 @@ __all__ = ["LRScheduler", "StepLR", "LinearLR", "LambdaLR", "ExponentialLR", "Po
            "MultiStepLR", "SequentialLR", "ReduceLROnPlateau", "CyclicLR", "CosineAnnealingWarmRestarts", "CosineAnnealingLR"]
 
 
+def _seen(method):
+    """Marks a method that changes numbers of its object, or such a class: ``jit`` follows it as it does the user's code."""
+    method.ms_rewrite = True
+    return method
+
+
 def _set(group, rate):
     group["lr"].assign_value(Tensor(float(rate), mstype.float32))
 
@@ -22,6 +28,7 @@ def _number(lr):
     return float(lr.asnumpy()) if isinstance(lr, Tensor) else float(lr)
 
 
+@_seen
 class LRScheduler:
     """Base: subclasses define ``get_lr``, which gives one rate per group from ``last_epoch``, ``base_lrs`` and the present rates."""
 
@@ -55,6 +62,7 @@ class LRScheduler:
     def get_lr(self):
         raise NotImplementedError
 
+    @_seen
     def step(self, epoch=None):
         """Goes to the next epoch, or to ``epoch``."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else int(epoch)
@@ -264,6 +272,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         share = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (r - self.eta_min) * share for r in self.base_lrs]
 
+    @_seen
     def step(self, epoch=None):
         """Goes to the next epoch, or to ``epoch``, which may be a fraction."""
         if epoch is None:
@@ -331,6 +340,7 @@ class CyclicLR(LRScheduler):
         return [b + (m - b) * height * scale for b, m in zip(self.base_lrs, self.max_lrs)]
 
 
+@_seen
 class SequentialLR:
     """One schedule after the other, changing at the milestones."""
 
@@ -351,6 +361,7 @@ class SequentialLR:
         self._schedulers[0].step()
         self._last = self._schedulers[0]
 
+    @_seen
     def step(self):
         self.last_epoch += 1
         k = bisect_right(self._milestones, self.last_epoch)
@@ -368,6 +379,7 @@ class SequentialLR:
         return self._last_lr
 
 
+@_seen
 class ReduceLROnPlateau:
     """Times factor when a metric has not improved for ``patience`` epochs."""
 
@@ -403,6 +415,7 @@ class ReduceLROnPlateau:
             return value > self.best * (1.0 + self.threshold)
         return value < self.best - self.threshold if self.mode == "min" else value > self.best + self.threshold
 
+    @_seen
     def step(self, metrics):
         """Takes the metric of an epoch into account."""
         value = _number(metrics)

@@ -168,6 +168,8 @@ class CellList(_Numbered):
             self._insert(len(self), _valid(cell, self.cls_name))
         return self
 
+    __iadd__ = extend
+
     def insert(self, index, cell):
         """Adds a Cell before the one at ``index``."""
         self._insert(_index(len(self) + 1, index, self.cls_name), _valid(cell, self.cls_name))
