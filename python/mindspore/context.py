@@ -23,7 +23,7 @@ _options = {
 # Fusion of eager chains, say '--opt_level=1 --min_elements=4096' in the environment; 'enable_graph_kernel' switches it.
 _flags = dict(flag.lstrip('-').split('=', 1) for flag in os.environ.get('MS_DEV_PYNATIVE_FUSION_FLAGS', '').split() if '=' in flag)
 _fused_elements = max(1, int(_flags.get('min_elements', 16384)))
-_options['enable_graph_kernel'] = _flags.get('opt_level', '0') != '0'
+_options['enable_graph_kernel'] = _flags.get('opt_level', '1') != '0'
 _c.lazy(_fused_elements if _options['enable_graph_kernel'] else 0)
 _seed = None
 _DeviceInfo = namedtuple('_DeviceInfo', ['device_target', 'device_id'])

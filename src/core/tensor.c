@@ -132,7 +132,7 @@ void ms__packed_free(MsPacked *list)
 void ms__storage_unref(MsStorage *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->ref, 1, memory_order_acq_rel) != 1) return;
-    if (s->lazy) ms__lazy_drop(s);
+    if (s->lazy || s->users) ms__lazy_drop(s);
     ms__packed_free(s->packed);
     if (s->release)
         s->release(s->ctx);

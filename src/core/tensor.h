@@ -121,7 +121,7 @@ MS_API_EXPORT MsStatus ms__lazy_ready(MsTensor *t);
 #define ms__settle(t)                                                                                        \
     (!(t)->storage || (!(t)->storage->lazy && !(t)->storage->users) ? ms__ready(t) : ms__lazy_settle(t))
 MS_API_EXPORT MsStatus ms__lazy_settle(MsTensor *t);
-/* A storage that nobody refers to takes its pending value with it. */
+/* A storage that nobody refers to takes its pending value with it, and what remembers it forgets it. */
 void ms__lazy_drop(MsStorage *s);
 
 /* The trace layer ends what a handle holds: an alias record; one reference to the trace (delta +1 or -1). */

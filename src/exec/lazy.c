@@ -43,6 +43,8 @@ struct MsLazy {
     MsLazy *older, *newer; /* of all */
     uint32_t mark;         /* search that found it, */
     int32_t index;         /* and its number there */
+    MsStorage *relu;       /* not retained: its content is the ReLU of this value, or NULL */
+    MsLazyUse relu_use;    /* the place in its list */
     bool keep;             /* the computation that goes on gives its value */
 };
 
@@ -55,7 +57,7 @@ static int64_t held, held_limit = HELD;
 static uint32_t search;
 
 extern const MsOp ms_op_batch_norm, ms_op_batch_norm_stats, ms_op_batch_norm_apply, ms_op_batch_norm_grad,
-    ms_op_relu_grad;
+    ms_op_batch_norm_act_grad, ms_op_relu, ms_op_relu_grad;
 
 /* ---- switch and lock ---- */
 
@@ -105,21 +107,37 @@ int64_t ms__lazy_get(void)
 
 /* ---- the list ---- */
 
+static void link_use(MsLazyUse *u, MsLazy *by, MsStorage *s)
+{
+    *u = (MsLazyUse){by, s->users, NULL};
+    if (u->next) u->next->prev = u;
+    s->users = u;
+}
+
+static void unlink_use(MsLazyUse *u, MsStorage *s)
+{
+    if (u->next) u->next->prev = u->prev;
+    if (u->prev)
+        u->prev->next = u->next;
+    else
+        s->users = u->next;
+}
+
+static void forget_relu(MsLazy *p)
+{
+    if (p->relu) unlink_use(&p->relu_use, p->relu);
+    p->relu = NULL;
+}
+
 static void detach(MsLazy *p)
 {
+    forget_relu(p);
     *(p->older ? &p->older->newer : &oldest) = p->newer;
     *(p->newer ? &p->newer->older : &newest) = p->older;
     held -= p->held;
     p->storage->lazy = NULL;
-    for (int i = 0; i < p->n_in; i++) {
-        if (!p->in[i]) continue;
-        MsLazyUse *u = &p->use[i];
-        if (u->next) u->next->prev = u->prev;
-        if (u->prev)
-            u->prev->next = u->next;
-        else
-            p->in[i]->storage->users = u->next;
-    }
+    for (int i = 0; i < p->n_in; i++)
+        if (p->in[i]) unlink_use(&p->use[i], p->in[i]->storage);
     for (int i = 0; i < p->n_in; i++) ms_tensor_unref(p->in[i]);
     free(p);
 }
@@ -128,6 +146,7 @@ void ms__lazy_drop(MsStorage *s)
 {
     enter();
     if (s->lazy) detach(s->lazy);
+    while (s->users) forget_relu(s->users->by); /* others keep the storage */
     leave();
 }
 
@@ -367,6 +386,16 @@ static MsTensor *begin_value(MsLazy *p)
     return ms__tensor_borrow(s, s->data, p->aval.dtype, p->aval.ndim, p->aval.shape, p->strides);
 }
 
+/* The affine map of a normalisation that stays pending knows its ReLU: the gradient asks (take_norm_grad). */
+static void remember_relu(MsLazy *p)
+{
+    MsLazy *from = p->op == &ms_op_relu ? pending(p->in[0]) : NULL;
+    if (!from || from->op != &ms_op_batch_norm_apply) return;
+    forget_relu(from);
+    from->relu = p->storage;
+    link_use(&from->relu_use, from, p->storage);
+}
+
 /* Computes the values that are kept, and the last call. */
 static MsStatus run_job(Job *j)
 {
@@ -390,6 +419,7 @@ static MsStatus run_job(Job *j)
     for (int i = 0; i < n; i++) {
         MsStorage *s = kept[i]->storage;
         if (st == MS_OK) {
+            remember_relu(kept[i]);
             detach(kept[i]);
         } else if (s->data) {
             ms__free(s->data, s->nbytes);
@@ -448,6 +478,11 @@ MsStatus ms__lazy_settle(MsTensor *t)
     MsStorage *s = t->storage;
     MsStatus st = ms__ready(t);
     for (MsLazyUse *u = s->users; u && st == MS_OK;) {
+        if (u->by->relu == s) {
+            forget_relu(u->by);
+            u = s->users;
+            continue;
+        }
         MsStorage *y = u->by->storage;
         if (!ms__storage_hold(y)) { /* it is being dropped by a thread that waits for the lock */
             u = u->next;
@@ -498,14 +533,8 @@ static MsStatus release_held(void)
 static void attach(MsLazy *p, MsStorage *s)
 {
     p->storage = s;
-    for (int i = 0; i < p->n_in; i++) {
-        if (!p->in[i]) continue;
-        MsLazyUse *u = &p->use[i];
-        MsStorage *read = p->in[i]->storage;
-        *u = (MsLazyUse){p, read->users, NULL};
-        if (u->next) u->next->prev = u;
-        read->users = u;
-    }
+    for (int i = 0; i < p->n_in; i++)
+        if (p->in[i]) link_use(&p->use[i], p, p->in[i]->storage);
     p->older = newest;
     *(newest ? &newest->newer : &oldest) = p;
     newest = p;
@@ -619,24 +648,58 @@ static MsStatus take_norm(MsCall *c, bool *taken)
     return postpone(&ms_op_batch_norm_apply, attr, 6, in, &c->aval[0], strides, &c->out[0]);
 }
 
-/* The gradient takes a pending mask in front of it along. */
+/* Does p, an affine map, have the ReLU y and belong to the normalisation whose gradient c is? */
+static bool is_masked_map(const MsLazy *p, const MsCall *c, const MsTensor *y)
+{
+    static const int8_t map[4] = {0, 1, 3, 4}; /* x, gamma, mean, var */
+    if (p->relu != y->storage || y->data != y->storage->data || y->dtype != (int8_t)p->aval.dtype)
+        return false;
+    if (y->ndim != p->aval.ndim || memcmp(y->shape, p->aval.shape, (size_t)y->ndim * sizeof *y->shape) != 0 ||
+        memcmp(y->strides, p->strides, (size_t)y->ndim * sizeof *y->strides) != 0)
+        return false;
+    for (int i = 0; i < 4; i++)
+        if (!same_value(p->in[map[i]], c->in[1 + i])) return false;
+    return memcmp(&p->attr[0].f, &c->attr[0].f, sizeof p->attr[0].f) == 0;
+}
+
+static MsLazy *masked_map(const MsCall *c, const MsTensor *y)
+{
+    for (MsLazyUse *u = c->in[1]->storage->users; u; u = u->next)
+        if (is_masked_map(u->by, c, y)) return u->by;
+    return NULL;
+}
+
+/* Computes c together with what is pending in its first input. */
+static MsStatus compute_last(MsCall *c, MsLazy *kept, bool *taken)
+{
+    Job j = {.last = c};
+    search++;
+    for (int i = 0; i < c->n_in; i++) collect_input(&j, c->in[i]);
+    if (j.large) return MS_OK;
+    choose_kept(&j);
+    if (kept) kept->keep = true;
+    *taken = true;
+    return run_job(&j);
+}
+
+/* The gradient takes a pending mask in front of it along: computed again from x where the mask is the ReLU of this
+ * normalisation and nobody else needs the masked gradient. */
 static MsStatus take_norm_grad(MsCall *c, bool *taken)
 {
     enter();
-    MsLazy *p = pending(c->in[0]);
     MsStatus st = MS_OK;
-    if (p && p->op == &ms_op_relu_grad) {
-        for (int i = 1; i < c->n_in && st == MS_OK; i++) st = ms__ready(c->in[i]);
-        Job j = {.last = c};
-        search++;
-        p = pending(c->in[0]);
-        if (st == MS_OK && p) collect(&j, p);
-        for (int i = 1; i < c->n_in && st == MS_OK; i++) collect_input(&j, c->in[i]);
-        if (st == MS_OK && p && !j.large) {
-            choose_kept(&j);
-            p->keep = atomic_load(&c->in[0]->ref) > 1 || atomic_load(&p->storage->ref) > 1;
-            st = run_job(&j);
-            *taken = true;
+    for (int i = 1; i < c->n_in && st == MS_OK; i++) st = ms__ready(c->in[i]);
+    MsLazy *p = pending(c->in[0]);
+    if (st == MS_OK && p && p->op == &ms_op_relu_grad) {
+        bool shared = atomic_load(&c->in[0]->ref) > 1 || atomic_load(&p->storage->ref) > 1;
+        MsLazy *map = shared ? NULL : masked_map(c, p->in[1]);
+        MsTensor *in[6] = {p->in[0], c->in[1], c->in[2], map ? map->in[2] : NULL, c->in[3], c->in[4]};
+        if (map) {
+            st = ms__ready(in[3]);
+            MsCall joined = {&ms_op_batch_norm_act_grad, c->attr, 6, c->n_out, in, c->out, c->aval};
+            if (st == MS_OK) st = compute_last(&joined, NULL, taken);
+        } else {
+            st = compute_last(c, shared ? p : NULL, taken);
         }
     }
     leave();

@@ -267,4 +267,4 @@ def test_recompute_saves_memory(jit):
         f(x)
         return _c.memory_stats()["peak"] - del_before
     kept = peak(False)
-    assert peak(True) < 0.6 * kept
+    assert peak(True) < 0.65 * kept
