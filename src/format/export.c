@@ -291,7 +291,9 @@ MsStatus ms__ex_nodes(MsExporter *x)
         }
         const MsExRow *row = ms__ex_row(n->op);
         bool two = strcmp(n->op->name, "topk") == 0 || strcmp(n->op->name, "sort") == 0;
-        int n_out = two ? 2 : 1; /* further results are for gradients */
+        int n_out = two                            ? 2
+                    : n->op->flags & MS_OP_CONTROL ? n->n_out
+                                                   : 1; /* further results are for gradients */
         for (int j = n_out; j < n->n_out; j++)
             if (x->uses[n->out + j]) return unsupported(x, n);
         int32_t first = row->emit[x->format] ? row->emit[x->format](x, n) : line(x, n, row->line[x->format]);
@@ -305,12 +307,12 @@ MsStatus ms__ex_nodes(MsExporter *x)
     return x->nodes.failed || x->primitives.failed || x->more.failed ? MS_ERROR_MEMORY : MS_OK;
 }
 
-MsStatus ms__ex_begin(MsExporter *x, MsModelFormat format, const MsModel *m)
+MsStatus ms__ex_enter(MsExporter *x, const MsGraph *g)
 {
-    *x = (MsExporter){.format = format, .graph_name = m->name};
-    MS_TRY(lower(x, m->g, &x->g));
-    if (m->other) MS_TRY(lower(x, m->other, &x->other));
-    if (m->other) MS_TRY(open_sizes(x));
+    x->g = NULL;
+    x->value = NULL;
+    x->uses = NULL;
+    MS_TRY(lower(x, g, &x->g));
     x->value = ms__malloc(((size_t)x->g->n_val + 1) * sizeof *x->value);
     x->uses = ms__calloc((size_t)x->g->n_val + 1, sizeof *x->uses);
     if (!x->value || !x->uses) return MS_ERROR_MEMORY;
@@ -322,12 +324,30 @@ MsStatus ms__ex_begin(MsExporter *x, MsModelFormat format, const MsModel *m)
     return MS_OK;
 }
 
-void ms__ex_end(MsExporter *x)
+void ms__ex_leave(MsExporter *x)
 {
     ms_graph_unref((MsGraph *)x->g);
+    free(x->value), free(x->uses);
+    x->g = NULL;
+    x->value = NULL;
+    x->uses = NULL;
+}
+
+MsStatus ms__ex_begin(MsExporter *x, MsModelFormat format, const MsModel *m)
+{
+    *x = (MsExporter){.format = format, .graph_name = m->name};
+    MS_TRY(ms__ex_enter(x, m->g));
+    if (!m->other) return MS_OK;
+    MS_TRY(lower(x, m->other, &x->other));
+    return open_sizes(x);
+}
+
+void ms__ex_end(MsExporter *x)
+{
+    ms__ex_leave(x);
     ms_graph_unref((MsGraph *)x->other);
     for (int k = 0; k < x->n; k++) free(x->name[k]);
     for (int k = 0; k < x->n_primitive; k++) free(x->primitive[k]);
-    free(x->name), free(x->aval), free(x->value), free(x->uses), free(x->primitive);
+    free(x->name), free(x->aval), free(x->primitive);
     free(x->nodes.p), free(x->primitives.p), free(x->more.p);
 }

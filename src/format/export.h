@@ -57,10 +57,11 @@ struct MsExporter {
     char **name;          /* by number */
     MsAval *aval;         /* by number */
     int n, cap;
-    int node;                              /* the node of g that is being written */
-    int count;                             /* nodes written so far */
-    MsProtoBuffer nodes, primitives, more; /* MindIR: primitives; ONNX: more = initializers */
-    char **primitive;                      /* MindIR: names of primitives without attributes so far */
+    int node;  /* the node of g that is being written */
+    int count; /* nodes written so far */
+    MsProtoBuffer nodes, primitives,
+        more;         /* MindIR: primitives, more = functions; ONNX: more = initializers */
+    char **primitive; /* MindIR: names of primitives without attributes so far */
     int n_primitive;
     const char *graph_name;
 };
@@ -105,6 +106,12 @@ MS_API_EXPORT MsStatus ms__onnx_write(const MsModel *m, const char *const *outpu
 /* Shared by both: x is set up for m with the lowered graph; every node of the graph is written. */
 MsStatus ms__ex_begin(MsExporter *x, MsModelFormat format, const MsModel *m);
 MsStatus ms__ex_nodes(MsExporter *x);
+/* Goes on with graph g: x->g (lowered), value and uses are set anew; leave drops them. */
+MsStatus ms__ex_enter(MsExporter *x, const MsGraph *g);
+void ms__ex_leave(MsExporter *x);
+/* Branches and loops in MindIR. */
+int32_t ms__mindir_cond(MsExporter *x, const MsNode *n);
+int32_t ms__mindir_while(MsExporter *x, const MsNode *n);
 void ms__ex_end(MsExporter *x);
 /* Emitters of nodes and constants by format. */
 int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, int n_out,

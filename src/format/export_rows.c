@@ -940,6 +940,8 @@ static const MsExRow rows[] = {
      .line = {NULL},
      .emit = {mindir_layer_norm, onnx_layer_norm},
      .lower = lower_layer_norm},
+    {.op = "cond", .line = {NULL}, .emit = {ms__mindir_cond, NULL}},
+    {.op = "while", .line = {NULL}, .emit = {ms__mindir_while, NULL}},
     {.op = "lstm", .line = {NULL}, .lower = lower_lstm},
     {.op = "gru", .line = {NULL}, .lower = lower_gru},
     {.op = "attention", .line = {NULL}, .lower = lower_attention},

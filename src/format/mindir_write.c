@@ -202,6 +202,220 @@ int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg 
     return first;
 }
 
+/* ---- branches and loops: graphs of their own ---- */
+
+/* A call of what `target` names. */
+static int32_t call(MsExporter *x, const char *target, int n, const int32_t *arg)
+{
+    char ref[300], name[256];
+    MsProtoBuffer b = {0};
+    for (int k = 0; k < n; k++) ms__proto_text(&b, 1, x->name[arg[k]]);
+    x->count++;
+    snprintf(name, sizeof name, "%s:CNode_%d:%d", x->graph_name, x->count, x->count);
+    snprintf(ref, sizeof ref, "REF::%s", target);
+    ms__proto_text(&b, 2, name);
+    ms__proto_text(&b, 3, name);
+    ms__proto_text(&b, 4, ref);
+    snprintf(ref, sizeof ref, "%d", x->count);
+    ms__proto_text(&b, 7, ref);
+    ms__proto_message(&x->nodes, 1, &b);
+    return ms__ex_value(x, name, &(MsAval){.dtype = MS_DTYPE_NONE});
+}
+
+static int32_t tuple_of(MsExporter *x, int n, const int32_t *v)
+{
+    MsExArg *arg = ms__malloc(((size_t)n + 1) * sizeof *arg);
+    for (int k = 0; arg && k < n; k++) arg[k] = EX_VALUE(v[k]);
+    int32_t r = arg ? plain(x, "MakeTuple", n, arg, NULL) : -1;
+    free(arg);
+    return r;
+}
+
+/* A graph with some of its arguments: the value that a Switch chooses from. */
+static int32_t partial(MsExporter *x, const char *graph, int n, const int32_t *in)
+{
+    MsExArg *arg = ms__malloc(((size_t)n + 2) * sizeof *arg);
+    int32_t fn = arg ? ms__ex_value(x, graph, &(MsAval){.dtype = MS_DTYPE_NONE}) : -1, r = -1;
+    for (int k = 0; fn >= 0 && k < n; k++) arg[k + 1] = EX_VALUE(in[k]);
+    if (fn >= 0) {
+        arg[0] = EX_VALUE(fn);
+        arg[n + 1] = ms__ex_key("side_effect_propagate", EX_INT(1));
+        r = plain(x, "Partial", n + 2, arg, NULL);
+    }
+    free(arg);
+    return r;
+}
+
+/* The result of the graph that pred chooses, of the same arguments. */
+static int32_t branch(MsExporter *x, int32_t pred, const char *yes, const char *no, int n, const int32_t *in)
+{
+    int32_t a = partial(x, yes, n, in), b = a < 0 ? -1 : partial(x, no, n, in);
+    MsExArg arg[] = {EX_VALUE(pred), EX_VALUE(a), EX_VALUE(b)};
+    int32_t r = b < 0 ? -1 : plain(x, "Switch", 3, arg, NULL);
+    return r < 0 ? -1 : call(x, x->name[r], 0, NULL);
+}
+
+typedef struct Function {
+    char name[200];
+    const MsGraph *g; /* what it computes of its inputs first; NULL: nothing */
+    int n_in, n_out;  /* of the operator: arguments, results */
+    const MsAval *in, *out;
+    const struct Function *other[2];
+    int32_t (*finish)(MsExporter *x, const struct Function *f, const int32_t *in, const int32_t *out);
+} Function;
+
+static int32_t finish_results(MsExporter *x, const Function *f, const int32_t *in, const int32_t *out)
+{
+    return tuple_of(x, f->n_out, f->g ? out : in);
+}
+static int32_t finish_turn(MsExporter *x, const Function *f, const int32_t *in, const int32_t *out)
+{
+    int32_t *next = ms__malloc(((size_t)f->n_in + 1) * sizeof *next), r = -1;
+    if (next) {
+        memcpy(next, in, (size_t)f->n_in * sizeof *next);
+        memcpy(next, out, (size_t)f->n_out * sizeof *next);
+        r = call(x, f->other[0]->name, f->n_in, next);
+    }
+    free(next);
+    return r;
+}
+static int32_t finish_test(MsExporter *x, const Function *f, const int32_t *in, const int32_t *out)
+{
+    return branch(x, out[0], f->other[0]->name, f->other[1]->name, f->n_in, in);
+}
+
+static MsStatus function_body(MsExporter *x, const Function *f, MsProtoBuffer *graph, int32_t *in)
+{
+    ms__proto_text(graph, 2, f->name);
+    for (int i = 0; i < f->n_in; i++) {
+        char name[256];
+        snprintf(name, sizeof name, "%s:x_%d", f->name, i);
+        MsProtoBuffer info = {0}, t = {0};
+        ms__proto_text(&info, 1, name);
+        put_type(&t, &f->in[i]);
+        ms__proto_message(&info, 2, &t);
+        ms__proto_message(graph, 5, &info);
+        if ((in[i] = ms__ex_value(x, name, &f->in[i])) < 0) return MS_ERROR_MEMORY;
+        if (f->g) x->value[i] = in[i];
+    }
+    if (f->g) MS_TRY(ms__ex_nodes(x));
+    int32_t out[256];
+    int n = f->g ? x->g->n_out : 0;
+    if (n > 256)
+        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'export', a branch with %d results cannot be written.",
+                       n);
+    for (int j = 0; j < n; j++) out[j] = x->value[x->g->out[j]];
+    int32_t r = f->finish(x, f, in, out);
+    if (r < 0) return ms_error()->code;
+    MsProtoBuffer info = {0}, type = {0};
+    ms__proto_text(&info, 1, x->name[r]);
+    ms__proto_text(&info, 4, "Tuple");
+    ms__proto_int(&type, 16, TUPLE);
+    for (int j = 0; j < f->n_out; j++) {
+        MsProtoBuffer one = {0}, t = {0};
+        put_type(&t, &f->out[j]);
+        ms__proto_message(&one, 12, &t);
+        ms__proto_int(&one, 16, TENSORS);
+        ms__proto_message(&type, 17, &one);
+    }
+    ms__proto_message(&info, 5, &type);
+    ms__proto_message(graph, 6, &info);
+    return MS_OK;
+}
+
+/* Writes a graph of the model. */
+static MsStatus function(MsExporter *x, const Function *f)
+{
+    MsExporter outer = *x;
+    MsProtoBuffer graph = {0};
+    int32_t *in = ms__malloc(((size_t)f->n_in + 1) * sizeof *in);
+    x->nodes = (MsProtoBuffer){0};
+    x->graph_name = f->name;
+    x->g = NULL, x->value = NULL, x->uses = NULL;
+    MsStatus st = !in ? MS_ERROR_MEMORY : f->g ? ms__ex_enter(x, f->g) : MS_OK;
+    if (st == MS_OK) st = function_body(x, f, &graph, in);
+    ms__ex_leave(x);
+    ms__proto_append(&graph, &x->nodes);
+    if (st == MS_OK) ms__proto_message(&x->more, 8, &graph);
+    free(graph.p), free(x->nodes.p), free(in);
+    x->g = outer.g, x->value = outer.value, x->uses = outer.uses, x->nodes = outer.nodes;
+    x->graph_name = outer.graph_name;
+    x->node = outer.node;
+    return st;
+}
+
+/* The call's results become the values of n's outputs. */
+static int32_t results(MsExporter *x, const MsNode *n, int32_t tuple)
+{
+    for (int j = 0; tuple >= 0 && j < n->n_out; j++) {
+        MsExArg item[] = {EX_VALUE(tuple), EX_INT(j)};
+        int32_t v = plain(x, "TupleGetItem", 2, item, &x->g->val[n->out + j]);
+        if (v < 0) return -1;
+        x->value[n->out + j] = v;
+    }
+    return tuple < 0 ? -1 : x->value[n->out];
+}
+
+/* Arguments of n from `first` on: types and numbers. */
+static bool arguments(const MsExporter *x, const MsNode *n, int first, MsAval **aval, int32_t **in)
+{
+    int count = n->n_in - first;
+    *aval = ms__malloc(((size_t)count + 1) * sizeof **aval);
+    *in = ms__malloc(((size_t)count + 1) * sizeof **in);
+    for (int i = 0; *aval && *in && i < count; i++) {
+        (*aval)[i] = x->g->val[n->in[first + i]];
+        (*in)[i] = x->value[n->in[first + i]];
+    }
+    return *aval && *in;
+}
+
+static Function
+new_function(MsExporter *x, const char *kind, const MsGraph *g, const MsNode *n, int first, const MsAval *in,
+             int32_t (*finish)(MsExporter *, const Function *, const int32_t *, const int32_t *))
+{
+    Function f = {.g = g,
+                  .n_in = n->n_in - first,
+                  .n_out = n->n_out,
+                  .in = in,
+                  .out = &x->g->val[n->out],
+                  .finish = finish};
+    snprintf(f.name, sizeof f.name, "%d_%s_%.100s", ++x->count, kind, x->graph_name);
+    return f;
+}
+
+int32_t ms__mindir_cond(MsExporter *x, const MsNode *n)
+{
+    MsAval *aval;
+    int32_t *in, r = -1;
+    if (arguments(x, n, 1, &aval, &in)) {
+        Function yes = new_function(x, "then", n->attr[0].g, n, 1, aval, finish_results);
+        Function no = new_function(x, "else", n->attr[1].g, n, 1, aval, finish_results);
+        if (function(x, &yes) == MS_OK && function(x, &no) == MS_OK)
+            r = results(x, n, branch(x, x->value[n->in[0]], yes.name, no.name, yes.n_in, in));
+    }
+    free(aval), free(in);
+    return r;
+}
+
+/* The test is a graph that goes on with a turn, which ends in a call of the test, or with the results. */
+int32_t ms__mindir_while(MsExporter *x, const MsNode *n)
+{
+    MsAval *aval;
+    int32_t *in, r = -1;
+    if (arguments(x, n, 0, &aval, &in)) {
+        Function test = new_function(x, "test", n->attr[0].g, n, 0, aval, finish_test);
+        Function turn = new_function(x, "turn", n->attr[1].g, n, 0, aval, finish_turn);
+        Function after = new_function(x, "after", NULL, n, 0, aval, finish_results);
+        turn.other[0] = &test;
+        test.other[0] = &turn;
+        test.other[1] = &after;
+        if (function(x, &test) == MS_OK && function(x, &turn) == MS_OK && function(x, &after) == MS_OK)
+            r = results(x, n, call(x, test.name, n->n_in, in));
+    }
+    free(aval), free(in);
+    return r;
+}
+
 /* ---- the model ---- */
 
 /* Results by the text that says how they are put together; moves past what it reads. */
@@ -396,6 +610,7 @@ MsStatus ms__mindir_write(const MsModel *m, MsProtoBuffer *out)
         ms__proto_text(out, 5, "2.10.0");
         ms__proto_append(&graph, &x.nodes);
         ms__proto_message(out, 7, &graph);
+        ms__proto_append(out, &x.more);
         ms__proto_int(out, 10, 1);
         ms__proto_append(out, &x.primitives);
         ms__proto_int(out, 13, 3);

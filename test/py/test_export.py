@@ -139,6 +139,17 @@ def test_round_trip(tmp_path, make, x):
     close([y for y in got if y is not None], [y for y in want if y is not None])
 
 
+def test_tensors_in_containers(tmp_path):
+    class Sum(nn.Cell):
+        def construct(self, xs, scale):
+            return (xs[0] + xs[1]) * scale
+
+    xs = [Tensor(np.float32([1, 2])), Tensor(np.float32([3, 5]))]
+    ms.export(Sum(), xs, Tensor(np.float32(2)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    net = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    assert net(xs, Tensor(np.float32(2))).asnumpy().tolist() == [8, 14]
+
+
 def test_written_parameters(tmp_path):
     class Counter(nn.Cell):
         def __init__(self):
@@ -184,10 +195,37 @@ def test_encryption_by_functions(tmp_path):
 
 
 class Loop(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.step = nn.Dense(3, 3)
+
     def construct(self, x):
-        while x.sum() < 10:
-            x = x + 1
-        return x
+        k = ops.zeros((), ms.int32)
+        while k < 5:
+            x = self.step(x) + 1
+            if x.sum() > 10:
+                return x, k
+            elif x.sum() < 0:
+                x = -x
+            k += 1
+        return x * 2, k
+
+
+class Eigen(nn.Cell):
+    def construct(self, x):
+        return ops.svd(x, compute_uv=False)
+
+
+def test_branches_and_loops(tmp_path):
+    net = Loop()
+    ms.export(net, Tensor(np.ones((1, 3), np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    loaded = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    ends = set()
+    for scale in (-3, -1, 0, 1, 30):
+        x = Tensor(np.full((1, 3), scale, np.float32))
+        close(loaded(x), net(x))
+        ends.add(int(net(x)[1].asnumpy()))
+    assert len(ends) > 1
 
 
 @pytest.mark.parametrize("call, error, text", [
@@ -198,7 +236,8 @@ class Loop(nn.Cell):
     (lambda net, x: ms.export(net, x, file_name="a", file_format="AIR"), ValueError, "Ascend backend"),
     (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k" * 16), NotImplementedError, "AES-GCM"),
     (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k", enc_mode="X"), ValueError, "AES-GCM"),
-    (lambda net, x: ms.export(Loop(), x, file_name="a", file_format="MINDIR"), NotImplementedError, "operator 'while'"),
+    (lambda net, x: ms.export(Loop(), x, file_name="a", file_format="ONNX"), NotImplementedError, "operator 'while'"),
+    (lambda net, x: ms.export(Eigen(), x, file_name="a", file_format="MINDIR"), NotImplementedError, "operator 'svd'"),
 ])
 def test_errors_of_export(tmp_path, monkeypatch, call, error, text):
     monkeypatch.chdir(tmp_path)

@@ -554,6 +554,10 @@ class Loop:
 
     # the signal: (brk, ret, value leaves) carried behind the variables once the body gives one
 
+    def scalar_test(self):
+        value = self.test()
+        return truth(value, self.line) if _is_tensor(value) else value
+
     def extra(self):
         if self.signal is None:
             return []
@@ -602,7 +606,7 @@ class Loop:
                 pred = self.test()
             else:
                 stop = _either(*xs[len(carried):len(carried) + 2])
-                pred = runtime.and_(not_(stop), self.test)
+                pred = runtime.and_(not_(stop), self.scalar_test)
             pred = truth(pred, self.line) if _is_tensor(pred) else _tensor(bool(pred))
             self.variables_changed = bool(self.names_changed(shape, leaves, carried, xs))
             return trace.end([pred])

@@ -6,6 +6,10 @@ from mindspore.nn.cell import Cell
 __all__ = ["GraphCell"]
 
 
+def _flat(values):
+    return [x for v in values for x in (_flat(v) if isinstance(v, (tuple, list)) else (v,))]
+
+
 class GraphCell(Cell):
     """Runs a model that ``mindspore.load`` gave. params_init: {name: Tensor} in place of weights of the file."""
 
@@ -34,6 +38,8 @@ class GraphCell(Cell):
         return self.graph.run(self._weights, inputs)
 
     def construct(self, *inputs):
+        if len(inputs) != len(self.graph.input_names):  # tensors of tuples and lists are inputs one by one
+            inputs = _flat(inputs)
         if len(inputs) != len(self.graph.input_names):
             raise ValueError(f"For 'GraphCell', the model takes {len(self.graph.input_names)} inputs ({', '.join(self.graph.input_names)}), "
                              f"but got {len(inputs)}.")
