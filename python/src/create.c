@@ -225,7 +225,8 @@ typedef struct Scan {
     Kind kind;
     int ndim;
     int64_t shape[MS_MAX_DIM];
-    bool arrays; /* holds arrays or tensors: numpy has to stack them */
+    bool arrays;  /* holds arrays or tensors: numpy has to stack them */
+    bool scalars; /* holds scalars of numpy, whose dtype counts where none is given */
 } Scan;
 
 static Kind kind_of(PyObject *o)
@@ -261,8 +262,10 @@ static int scan(PyObject *o, int d, Scan *s, bool first)
         if (d != s->ndim) return -1;
         Kind k = kind_of(o);
         if (k == K_NONE) {
-            if (!PY_IS_TENSOR(o) && !py_is_ndarray(o) && !py_is_numpy_scalar(o)) return -1;
-            s->arrays = true;
+            bool scalar = py_is_numpy_scalar(o);
+            if (!PY_IS_TENSOR(o) && !py_is_ndarray(o) && !scalar) return -1;
+            s->arrays |= !scalar;
+            s->scalars |= scalar;
         }
         if (k > s->kind) s->kind = k;
         return 0;
@@ -294,13 +297,13 @@ static int fill(PyObject *o, MsDtype dtype, char **p)
 static MsTensor *from_numbers(PyObject *data, MsDtype dtype)
 {
     static const MsDtype natural[] = {MS_FLOAT32, MS_BOOL, MS_INT64, MS_UINT64, MS_FLOAT32, MS_COMPLEX128};
-    Scan s = {K_NONE, 0, {0}, false};
+    Scan s = {K_NONE, 0, {0}, false, false};
     if (scan(data, 0, &s, true) < 0) {
         PyErr_Format(PyExc_TypeError, "For Tensor, the input_data is %R that contain unsupported element.",
                      data);
         return NULL;
     }
-    if (s.arrays) {
+    if (s.arrays || (s.scalars && dtype == MS_DTYPE_NONE)) {
         PyObject *array = numpy_call("array", data);
         PyObject *from = array ? PyObject_GetAttrString(array, "dtype") : NULL;
         if (dtype == MS_DTYPE_NONE && from && py_dtype_of(from) == MS_FLOAT64 && s.kind != K_NONE)
@@ -441,7 +444,7 @@ MsTensor *py_from_data(PyObject *data, MsDtype dtype)
         MsTensor *t = py_concrete(data);
         return t ? copy_of(t, dtype) : NULL;
     }
-    if (is_list(data) || kind_of(data) != K_NONE) {
+    if (is_list(data) || kind_of(data) != K_NONE || (dtype != MS_DTYPE_NONE && py_is_numpy_scalar(data))) {
         if (!PyFloat_Check(data) || !py_is_numpy_scalar(data))
             return from_numbers(data, dtype); /* np.float64 is a float */
     }

@@ -189,7 +189,7 @@ MS_API(ops_baddbmm, "ops.baddbmm",
     return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2)), ARG(3), ARG(4)));
 }
 
-MS_API(baddbmm, "mint.baddbmm Tensor.baddbmm",
+MS_API(baddbmm, "mint.baddbmm Tensor.baddbmm ops.baddbmm_ext",
        "(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: number = 1, alpha: number = 1) -> Tensor")
 {
     return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2)), ARG(3), ARG(4)));

@@ -366,7 +366,7 @@ MS_API(math_is_nan, "ops.isnan Tensor.isnan", "(input: Tensor) -> Tensor")
     return R(ms_is_nan(T(0)));
 }
 
-MS_API(math_isnan_tensor, "mint.isnan", "(tensor: Tensor) -> Tensor")
+MS_API(math_isnan_tensor, "mint.isnan ops.isnan_ext", "(tensor: Tensor) -> Tensor")
 {
     return R(ms_is_nan(T(0)));
 }

@@ -102,6 +102,7 @@ static MsStatus pad(MsApiCall *c, const MsArg *padding, const char *mode, const 
         low[ndim - 1 - k] = size[2 * k];
         high[ndim - 1 - k] = size[2 * k + 1];
     }
+    MS_TRY(ms__int_check(value, ms_tensor_dtype(x)));
     if (strcmp(mode, "constant") == 0)
         return R(ms_pad(x, (MsInts){ndim, low}, (MsInts){ndim, high},
                         value->kind == MS_ARG_NONE ? 0 : ms__arg_float(value)));

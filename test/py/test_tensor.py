@@ -61,6 +61,10 @@ def test_refused_ints(data, dtype):
     value = np.array(data, object).ravel()[-1]
     with pytest.raises(OverflowError, match=f"For 'Tensor', the integer {value} is out of bounds for"):
         Tensor(data, dtype)
+    if dtype is not None and -2**63 <= value < 2**63:
+        for same in (np.int64(value), [np.int64(value)]):
+            with pytest.raises(OverflowError):
+                Tensor(same, dtype)
 
 
 def test_ints_at_the_bounds():
@@ -75,7 +79,8 @@ def test_operators_with_ints_out_of_bounds():
     for call in (lambda: x + 128, lambda: -129 * x, lambda: Tensor([1], ms.uint8) + -1, lambda: x + 2**70, lambda: ms.ops.add(x, 300),
                  lambda: ms.ops.full((2,), 128, dtype=ms.int8), lambda: ms.mint.full((2,), -1, dtype=ms.uint16),
                  lambda: ms.ops.arange(126, 129, dtype=ms.int8), lambda: ms.mint.arange(2**40, 2**40 + 2, dtype=ms.int32),
-                 lambda: x.masked_fill(x == 1, 300), lambda: x.__setitem__(0, 300)):
+                 lambda: x.masked_fill(x == 1, 300), lambda: x.__setitem__(0, 300), lambda: x + np.int64(300),
+                 lambda: ms.ops.pad(x, (1, 1), value=300), lambda: ms.mint.nn.functional.pad(x, (1, 1), value=-2**40)):
         with pytest.raises(OverflowError, match='out of bounds for'):
             call()
     assert (x + 127).tolist() == [-128, -127] and ms.ops.arange(126, 128, dtype=ms.int8).tolist() == [126, 127]

@@ -19,6 +19,9 @@ def __getattr__(name):
         return importlib.import_module("mindspore.nn." + name)
     if name == "no_init_parameters":
         return importlib.import_module("mindspore.nn.utils").no_init_parameters
+    older = importlib.import_module("mindspore.nn.older")
+    if name in older.__all__:
+        return getattr(older, name)
     if name.startswith("_"):
         raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
     from mindspore.train import metrics

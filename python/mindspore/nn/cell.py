@@ -65,6 +65,11 @@ def _cast_tree(value, dtype):
     return value
 
 
+def _on_cpu(method, device):
+    if device is not None and str(device).upper().split(":")[0] != "CPU":
+        raise ValueError(f"For 'Cell.{method}', the 'device' must be 'CPU', but got {device!r}.")
+
+
 class Cell:
     """Base of all layers, losses, optimizers and networks: subclasses define ``construct``."""
 
@@ -350,6 +355,42 @@ class Cell:
         for _, cell in self.cells_and_names():
             cell.__dict__["_ms_cast"] = dst_type
             cell._refresh_plain()
+        return self
+
+    def _own_tensors(self, recurse=True):
+        """Parameters and buffers, each once."""
+        for _, cell in self.cells_and_names() if recurse else [("", self)]:
+            for t in (*cell._params.values(), *cell._buffers.values()):
+                if t is not None:
+                    yield t
+
+    def to(self, *args, device=None, dtype=None, non_blocking=False):
+        """Casts floating Parameters and buffers: ``to(device, dtype)``, ``to(dtype)`` or ``to(tensor)``, whose dtype is meant."""
+        for arg in args:
+            if isinstance(arg, Tensor):
+                dtype = arg.dtype
+            elif isinstance(arg, mstype.Type):
+                dtype = arg
+            elif isinstance(arg, bool):
+                non_blocking = arg
+            elif arg is not None:
+                device = arg
+        if dtype is not None and dtype not in mstype.float_type + mstype.complex_type:
+            raise TypeError(f"For 'Cell.to', the 'dtype' must be floating point or complex, but got {dtype}.")
+        _on_cpu("to", device)
+        for t in self._own_tensors():
+            if dtype is not None and t.dtype in mstype.float_type + mstype.complex_type:
+                t.set_dtype(dtype)
+        self._ms_touch()
+        return self
+
+    def to_empty(self, *, device=None, recurse=True):
+        """Gives Parameters and buffers new memory with any values."""
+        from mindspore import mint
+        _on_cpu("to_empty", device)
+        for t in self._own_tensors(recurse):
+            Tensor.assign_value(t, mint.empty(t.shape, dtype=t.dtype))
+        self._ms_touch()
         return self
 
     # ---- walking ----

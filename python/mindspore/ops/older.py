@@ -5,6 +5,7 @@ from mindspore.common._rows import Rows, nn
 
 _p = Rows("_p")
 _o = Rows("ops")
+_m = Rows("mint")
 
 
 def _primitive(name, *attributes, **named):
@@ -216,3 +217,31 @@ def linearize(fn, inputs):
     def push(*vectors):
         return autodiff.jvp(fn, inputs, vectors if len(vectors) > 1 else vectors[0])[1]
     return fn(*inputs), push
+
+
+# ---- names of mint, and sums of two ----
+
+def diff_ext(input, n=1, dim=-1, prepend=None, append=None):
+    """Differences of neighbours."""
+    return _m.diff(input, n, dim, prepend, append)
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False):
+    """Rows of a table."""
+    from mindspore.mint.nn import functional
+    return functional.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+
+
+def swiglu(input, dim=-1):
+    """The second half along an axis, gated by the SiLU of the first."""
+    n = input.shape[dim]
+    if n % 2:
+        raise ValueError(f"For 'swiglu', the size of axis {dim} must be even, but got {n}.")
+    a, b = _o.split(input, n // 2, dim)
+    return _o.silu(a) * b
+
+
+def add_rms_norm(x1, x2, gamma, epsilon=1e-6):
+    """(y, rstd, x): the normalised sum, the reciprocal of its root mean square, the sum."""
+    x = x1 + x2
+    return (*_o.rms_norm(x, gamma, epsilon), x)

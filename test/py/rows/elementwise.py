@@ -88,7 +88,7 @@ def nan_to_num(x, nan=None, posinf=None, neginf=None):
 row('ops.nan_to_num mint.nan_to_num Tensor.nan_to_num', nan_to_num, c(F), c(ODD, 1.0, 2.0, 3.0),
     c(ODD, nan=9, posinf=7, neginf=-7), grad=False)
 row('ops.isnan Tensor.isnan', np.isnan, c(ODD), c(I))
-row('mint.isnan', np.isnan, c(ODD), c(I))
+row('mint.isnan ops.isnan_ext', np.isnan, c(ODD), c(I))
 row('ops.isinf mint.isinf Tensor.isinf', np.isinf, c(ODD), c(I))
 row('ops.isfinite mint.isfinite Tensor.isfinite', np.isfinite, c(ODD), c(I))
 row('ops.isposinf Tensor.isposinf', np.isposinf, c(ODD), c(I))

@@ -26,7 +26,7 @@ row('ops.addmm mint.addmm Tensor.addmm', add, c(f(2, 4), M, N), c(f(4), M, N, be
     c(f(2, 4), mat1=M, mat2=N, beta=2.5, alpha=-1))
 row('ops.addmv mint.addmv Tensor.addmv', add, c(f(2), M, V), c(f(2), mat=M, vec=V, beta=0.5, alpha=2.5))
 row('ops.baddbmm', add, c(f(2, 3, 5), B1, B2), c(f(5), B1, B2, 0.5, 2.5), c(f(2, 3, 5), batch1=B1, batch2=B2, beta=2, alpha=3))
-row('mint.baddbmm Tensor.baddbmm', add, c(f(2, 3, 5), B1, B2), c(f(2, 3, 5), batch1=B1, batch2=B2, beta=2, alpha=3))
+row('mint.baddbmm ops.baddbmm_ext Tensor.baddbmm', add, c(f(2, 3, 5), B1, B2), c(f(2, 3, 5), batch1=B1, batch2=B2, beta=2, alpha=3))
 row('ops.addbmm mint.addbmm Tensor.addbmm', lambda x, a, b, beta=1, alpha=1: beta * x + alpha * np.matmul(a, b).sum(0),
     c(f(3, 5), B1, B2), c(f(3, 5), batch1=B1, batch2=B2, beta=0.5, alpha=2.5))
 row('ops.dot', np.dot, c(V, f(3)), c(M, N), c(input=B1, other=f(5, 4, 2)))

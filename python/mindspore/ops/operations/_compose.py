@@ -13,7 +13,8 @@ __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", 
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
            "unstack", "triangular_solve", "eig", "median", "im2col",
            "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
-           "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence"]
+           "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence",
+           "confusion_matrix", "sparse_dense_add", "sparse_dense_matmul", "tridiagonal_matmul"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -498,3 +499,43 @@ def reverse_sequence(x, lengths, seq_dim, batch_dim):
     n, at = along(lengths.astype(mstype.int64), batch), along(_o.arange(x.shape[seq]), seq)
     index = _o.where(at < n, n - 1 - at, at)
     return _o.gather_elements(x, seq, _o.broadcast_to(index, x.shape))
+
+
+def confusion_matrix(labels, predictions, weights, n, dtype):
+    """How often, or with what weight, each pair (label, prediction) occurs."""
+    if dtype not in ("int32", "int64", "float16", "float32"):
+        raise ValueError(f"For 'ConfusionMatrix', the 'dtype' must be int32, int64, float16 or float32, but got {dtype}.")
+    dtype = getattr(mstype, dtype)
+    if weights is None:
+        weights = _o.ones(labels.shape, dtype)
+    at = _o.stack((labels, predictions), -1).astype(mstype.int64)
+    return _o.tensor_scatter_add(_o.zeros((n, n), weights.dtype), at, weights).astype(dtype)
+
+
+def sparse_dense_add(indices, values, shape, dense):
+    """The sum of a sparse and a dense tensor."""
+    if tuple(shape) != dense.shape:
+        raise ValueError(f"For 'SparseTensorDenseAdd', the shapes must be equal, but got {tuple(shape)} and {dense.shape}.")
+    return _o.tensor_scatter_add(dense, indices.astype(mstype.int64), values)
+
+
+def sparse_dense_matmul(indices, values, shape, dense, adjoint_sparse, adjoint_dense):
+    """The product of a sparse and a dense matrix: rows of the dense one, gathered, scaled and summed."""
+    rows, columns = indices[:, 0].astype(mstype.int64), indices[:, 1].astype(mstype.int64)
+    n, k = shape
+    if adjoint_sparse:
+        rows, columns, n, k, values = columns, rows, k, n, _o.conj(values)
+    if adjoint_dense:
+        dense = _o.conj(dense).transpose((1, 0))
+    if dense.shape[0] != k:
+        raise ValueError(f"For 'SparseTensorDenseMatmul', {k} columns meet {dense.shape[0]} rows.")
+    parts = values.expand_dims(1) * _o.gather(dense, columns, 0)
+    return _o.tensor_scatter_add(_o.zeros((n, dense.shape[1]), parts.dtype), rows.expand_dims(1), parts)
+
+
+def tridiagonal_matmul(above, main, below, rhs):
+    """The product of a matrix, given by three diagonals of shape (..., 1, m), and rhs (..., m, n); the last element of ``above`` and the
+    first of ``below`` lie outside."""
+    none = _o.zeros_like(rhs[..., :1, :])
+    down, up = _o.cat((none, rhs[..., :-1, :]), -2), _o.cat((rhs[..., 1:, :], none), -2)
+    return above.swapaxes(-1, -2) * up + main.swapaxes(-1, -2) * rhs + below.swapaxes(-1, -2) * down
