@@ -84,3 +84,30 @@ def test_a_pre_hook_with_keywords_gives_both():
     net.register_forward_pre_hook(lambda cell, args, kwargs: [a for a in args], with_kwargs=True)
     with pytest.raises(RuntimeError, match="must return None or a tuple of"):
         net(Tensor([1.0]))
+
+
+def test_products_with_the_jacobian():
+    class Net(nn.Cell):
+        def construct(self, x, y):
+            return x * y, x ** 2
+    x, y, v = Tensor([2.0, 3.0]), Tensor([4.0, 5.0]), Tensor([1.0, 10.0])
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        try:
+            outs, tangents = nn.Jvp(Net())(x, y, (v, v))
+            _, grads = nn.Vjp(Net())(x, y, (v, v))
+            with pytest.raises(TypeError, match="form of the outputs"):
+                nn.Vjp(Net())(x, y, v)
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+        assert [t.asnumpy().tolist() for t in outs] == [[8, 15], [4, 9]]
+        assert [t.asnumpy().tolist() for t in tangents] == [[6, 80], [4, 60]]
+        assert [t.asnumpy().tolist() for t in grads] == [[8, 110], [2, 30]]
+    (_, grad) = nn.Vjp(nn.ReLU())(x, v)
+    assert grad.asnumpy().tolist() == [1, 10]
+
+
+def test_paddings_are_ints():
+    for layer in (nn.ReflectionPad1d, nn.ZeroPad2d):
+        with pytest.raises(TypeError, match="must be int"):
+            layer(('2', 2))

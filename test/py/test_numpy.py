@@ -140,3 +140,12 @@ def test_errors():
               lambda: mnp.sum(Tensor(X), axis=5), lambda: mnp.take(Tensor(X), 0, mode='x'), lambda: mnp.clip(X, None, None)):
         with pytest.raises(ValueError):
             f()
+
+
+def test_cumulative_functions_of_bool():
+    for name in ('cumsum', 'cumprod'):
+        got, want = (getattr(m, name)(B, axis=1, dtype=bool) for m in (mnp, onp))
+        assert got.dtype == ms.bool_
+        onp.testing.assert_array_equal(got.asnumpy(), want)
+    with pytest.raises(ValueError, match='must be a floating type'):
+        mnp.rand(2, dtype=ms.int32)

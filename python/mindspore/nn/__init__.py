@@ -15,8 +15,10 @@ __all__ = ["Cell"] + (dynamic_lr.__all__ + layer.__all__ + learning_rate_schedul
 def __getattr__(name):
     """Metrics, which used to live here, are imported when they are first named."""
     import importlib
-    if name in ("utils", "probability", "metrics"):
+    if name in ("grad", "utils", "probability", "metrics"):
         return importlib.import_module("mindspore.nn." + name)
+    if name in ("Jvp", "Vjp"):
+        return getattr(importlib.import_module("mindspore.nn.grad"), name)
     if name == "no_init_parameters":
         return importlib.import_module("mindspore.nn.utils").no_init_parameters
     older = importlib.import_module("mindspore.nn.older")

@@ -212,7 +212,7 @@ def hanning(M):
 def _drawn(name, shape, dtype):
     dtype = _dtype(dtype)
     if dtype not in (_ms.float16, _ms.float32, _ms.float64):
-        return _ops[name](*(shape or (1,))).reshape(shape).astype(dtype)
+        raise ValueError(f"For '{name}', the dtype must be a floating type, but got {dtype}.")
     return _ops[name](*(shape or (1,)), dtype=dtype).reshape(shape)
 
 

@@ -327,7 +327,10 @@ def _cumulative(row):
         a = _t(a, dtype)
         if a.dtype in (_ms.bool_, _ms.int8, _ms.int16, _ms.uint8) and dtype is None:
             a = a.astype(_ms.int32)
-        return row(a.reshape((-1,)) if axis is None else a, 0 if axis is None else axis)
+        of_bool = a.dtype == _ms.bool_
+        a = a.astype(_ms.int32) if of_bool else a
+        y = row(a.reshape((-1,)) if axis is None else a, 0 if axis is None else axis)
+        return y.astype(_ms.bool_) if of_bool else y
     return f
 
 

@@ -291,6 +291,8 @@ class _Pad(Cell):
             raise ValueError(f"For '{self.cls_name}', the length of parameter 'padding' with tuple type must be even and at "
                              f"most {2 * self._n}, but got {len(padding)}.")
         self.padding = (padding,) * (2 * self._n) if isinstance(padding, int) else padding
+        if not all(isinstance(n, int) and not isinstance(n, bool) for n in self.padding):
+            raise TypeError(f"For '{self.cls_name}', all elements of 'padding' must be int, but got {padding}.")
         self.value = value
 
     def construct(self, x):

@@ -11,11 +11,17 @@ __all__ = ["Adam", "AdamWeightDecay"]
 
 
 class Adam(Optimizer):
-    """Kingma & Ba 2015; weight decay is added to the gradient."""
+    """Kingma & Ba 2015; weight decay is added to the gradient.
+
+    use_lazy concerns gradients of some rows, use_offload other devices than the host: neither changes anything here.
+    """
 
     @opt_init_args_register
     def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False, use_nesterov=False,
                  weight_decay=0.0, loss_scale=1.0, use_amsgrad=False, **kwargs):
+        lazy, offload = (check_bool(kwargs.pop(name, False), name, type(self).__name__) for name in ("use_lazy", "use_offload"))
+        if lazy and offload:
+            raise ValueError(f"For '{type(self).__name__}', 'use_lazy' and 'use_offload' cannot both be True.")
         if kwargs:
             names = ", ".join(kwargs)
             raise TypeError(f"For '{type(self).__name__}', these arguments are not supported: {names}.")

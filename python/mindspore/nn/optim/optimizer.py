@@ -116,6 +116,8 @@ class Optimizer(Cell):
         return value
 
     def _listed(self, parameters):
+        if parameters is None:
+            raise ValueError("For 'Optimizer', the argument parameters must not be None.")
         if not isinstance(parameters, Iterable):
             raise TypeError(f"For 'Optimizer', the argument parameters must be Iterable type, but got {type(parameters)}.")
         parameters = list(parameters)
