@@ -48,24 +48,62 @@ static int decode(const uint8_t *p, size_t n)
     return count;
 }
 
-/* y = tanh(x w + b): a model with inputs, parameters, constants and nodes. */
-static uint8_t *sample(size_t *n)
+/* y = gelu(x w + b): a model with inputs, parameters, constants and nodes, one of which is lowered. */
+static MsGraph *graph(void)
 {
     int mark = ms_scope_begin();
     MsTensor *w = ms_full(MS_INTS(3, 4), 0.5, MS_FLOAT32), *b = ms_full(MS_INTS(4), 1, MS_FLOAT32);
     MsTensor *in = ms_full(MS_INTS(2, 3), 0, MS_FLOAT32), *x;
     MsTrace *t = ms_stage_begin(1, &in, &x);
-    MsTensor *y = ms_tanh(ms_add(ms_matmul(x, w, false, false), b));
+    MsTensor *y = ms_gelu(ms_add(ms_matmul(x, w, false, false), b));
     MsGraph *g = ms_stage_end(t, 1, &y);
-    MsProtoBuffer out = {0};
+    ms_scope_end(mark, NULL, 0);
+    return g;
+}
+
+static MsStatus write_model(const MsGraph *g, bool onnx, MsProtoBuffer *out)
+{
     MsModel m = {.g = g,
                  .name = "1_net",
                  .input = (const char *[]){"x"},
                  .captured = (const char *[]){"w", "b"},
                  .result = "(0,(N,i3))"};
-    expect(g && ms__mindir_write(&m, &out) == MS_OK, "a graph is written");
+    return onnx ? ms__onnx_write(&m, NULL, out) : ms__mindir_write(&m, out);
+}
+
+/* Every allocation of writing and of reading is refused once. */
+static void refuse(const MsGraph *g, bool onnx)
+{
+    MsStatus st = MS_ERROR_MEMORY;
+    int64_t live = ms_memory_stats().n_live;
+    int k = 0;
+    for (; st != MS_OK && k < 20000; k++) {
+        MsProtoBuffer out = {0};
+        ms_memory_fail_after(k + 1, false);
+        st = write_model(g, onnx, &out);
+        bool told = st == MS_OK || st == MS_ERROR_MEMORY;
+        if (st == MS_OK && !onnx) {
+            MsProtoMessage *m = ms__proto_decode("The file", ms__mindir_model, out.p, out.n);
+            if (!m) st = MS_ERROR_MEMORY;
+            told &= m || ms_error()->code == MS_ERROR_MEMORY;
+            ms__proto_free(m);
+        }
+        ms_memory_fail_after(0, false);
+        expect(told, "a refused allocation is told");
+        ms_error_clear();
+        free(out.p);
+    }
+    expect(st == MS_OK && k > 100 && ms_memory_stats().n_live == live,
+           "writing works in the end and leaves nothing behind");
+}
+
+static uint8_t *sample(size_t *n)
+{
+    MsProtoBuffer out = {0};
+    MsGraph *g = graph();
+    expect(g && write_model(g, false, &out) == MS_OK, "a graph is written");
+    for (int onnx = 0; g && onnx < 2; onnx++) refuse(g, onnx);
     ms_graph_unref(g);
-    ms_scope_end(mark, NULL, 0);
     *n = out.n;
     return out.p;
 }

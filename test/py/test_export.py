@@ -30,7 +30,7 @@ def close(got, want, tol=1e-5):
 
 # ---- files of the original ----
 
-@pytest.mark.parametrize("name", ["lenet_tiny", "lenet_tiny_v1", "control_flow"])
+@pytest.mark.parametrize("name", ["lenet_tiny", "lenet_tiny_v1", "control_flow", "encoder_layer", "lstm"])
 def test_foreign_model(name):
     net = nn.GraphCell(ms.load(str(DATA / f"{name}.mindir")))
     base = name.removesuffix("_v1")

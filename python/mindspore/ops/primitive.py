@@ -9,7 +9,7 @@ import inspect
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "constexpr"]
 
-_SEVERAL = ("axis", "dilation", "kernel_size", "output_padding", "pad", "pad_list", "stride", "strides")  # a number or one per axis
+_SEVERAL = ("axis", "dilation", "kernel_size", "output_padding", "pad", "pad_list", "pads", "stride", "strides")  # a number or one per axis
 _KINDS = {bool: (bool,), int: (int,), float: (int, float), str: (str,)}
 
 

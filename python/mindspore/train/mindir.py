@@ -4,6 +4,9 @@ A model is graphs of nodes that call primitives. They are the primitives of ``mi
 calling those, node by node; in a compiled function that happens once. What is left is here: the nodes that are no operators
 (tuples, branches, state) and numbers that stand for words.
 """
+import functools
+import inspect
+
 from mindspore import _c
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
@@ -19,10 +22,12 @@ _STATE = object()  # what orders effects: calls happen in the file's order
 _DTYPES = {30: mstype.bool_, 32: mstype.int8, 33: mstype.int16, 34: mstype.int32, 35: mstype.int64, 37: mstype.uint8, 38: mstype.uint16,
            39: mstype.uint32, 40: mstype.uint64, 42: mstype.float16, 43: mstype.float32, 44: mstype.float64, 45: mstype.bfloat16,
            48: mstype.complex64, 49: mstype.complex128}
+_REDUCTIONS = {0: "sum", 1: "mean", 2: "none"}
 _WORDS = {  # arguments of primitives that are numbers in files
-    "dtype": _DTYPES, "output_type": _DTYPES, "out_type": _DTYPES, "type": _DTYPES, "argmax_type": _DTYPES,
+    **dict.fromkeys(("dtype", "output_type", "out_type", "type"), _DTYPES), "argmax_type": {**_DTYPES, 3: mstype.int32, 4: mstype.int64},
     "data_format": {0: "NCHW", 1: "NHWC", 2: "NHWC", 3: "NDHWC", 4: "NCDHW"}, "pad_mode": {0: "pad", 1: "same", 2: "valid"},
-    "reduction": {0: "none", 1: "add"}}
+    "reduction": _REDUCTIONS, "approximate": {0: "none", 1: "tanh"}, "interpolation_mode": {0: "bilinear", 1: "nearest"},
+    "padding_mode": {0: "zeros", 1: "border", 2: "reflection"}, "indexing": {0: "ij", 1: "xy"}}
 
 
 def _value(attribute):
@@ -61,13 +66,29 @@ class _Prim:
         self.name = proto.get("op_type", "")
         self.is_function = proto.get("prim_type") == 2
         self.attrs = {a.get("name", ""): a for a in proto.get("attribute", ())}
-        self.call = _SPECIAL.get(self.name) or _calls().get(self.name) or self.operator()
+        self.call = self.resolve()
 
-    def operator(self):
-        """A call of the primitive class of this name."""
+    def resolve(self):
+        """What computes the primitive of this name."""
         if self.name == "LSTM":
             return _Lstm(**{k: _value(v) for k, v in self.attrs.items()})
-        cls = _class(self.name)
+        for name in (self.name, self.name.removesuffix("View")):
+            found = _SPECIAL.get(name) or (_calls().get(name) if self.is_function or name == "StopGradient" else None)
+            if found is not None:
+                return found
+            cls = _class(name)
+            if cls is not None:
+                return self.operator(cls)
+            found = None if self.has_attributes() else _function(name)
+            if found is not None:
+                return found
+        raise NotImplementedError(f"The model uses the primitive '{self.name}', which is not supported.")
+
+    def has_attributes(self):
+        return any(name not in ("input_names", "output_names") and not name.startswith("side_effect") for name in self.attrs)
+
+    def operator(self, cls):
+        """A call of a primitive class."""
         init, inputs = _parameters(cls)
         if not inputs:
             return lambda *values: cls()(*values)
@@ -94,7 +115,7 @@ _ALIASES = {"data_format": ("format",), "pad": ("pad_list",), "dilation": ("dila
 
 def _word(name, value):
     words = _WORDS.get(name)
-    if words is _DTYPES and isinstance(value, str):
+    if name == "argmax_type" and isinstance(value, str):
         return getattr(mstype, value)
     if words is None or type(value) is not int:
         return value
@@ -104,15 +125,9 @@ def _word(name, value):
 
 
 def _class(name):
-    from mindspore.ops import auto_generate, operations, primitive
-    for home in (operations, auto_generate):
-        try:
-            found = getattr(home, name)
-        except AttributeError:
-            continue
-        if isinstance(found, type) and issubclass(found, primitive.Primitive):
-            return found
-    raise NotImplementedError(f"The model uses the primitive '{name}', which is not supported.")
+    from mindspore.ops import operations, primitive
+    found = getattr(operations, name, None)
+    return found if isinstance(found, type) and issubclass(found, primitive.Primitive) else None
 
 
 def _parameters(cls):
@@ -163,17 +178,55 @@ class _Lstm:
 
 
 def _calls():
-    """Primitives that are calls of public functions."""
+    """Primitives that are calls of public functions in another order or form."""
     from mindspore import mint, ops
+    f = mint.nn.functional
     return {
-        "StopGradient": ops.stop_gradient, "TransposeView": ops.transpose, "BatchMatMulExt": mint.bmm, "MatMulExt": mint.matmul,
-        "SumExt": lambda x, dim, keepdim, dtype=None: mint.sum(x, dim, keepdim, dtype=dtype),
-        "ProdExt": lambda x, dim, keepdim, dtype=None: mint.prod(x, dim, keepdim, dtype=dtype),
-        "MeanExt": lambda x, dim, keepdim, dtype=None: mint.mean(x, dim, keepdim, dtype=dtype),
-        "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "RemainderTensorScalar": ops.remainder, "RemainderTensorTensor": ops.remainder,
-        "PowTensorScalar": ops.pow, "FloorDivScalar": ops.floor_div,
+        "StopGradient": ops.stop_gradient, "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "PowTensorScalar": ops.pow,
+        "RemainderTensorScalar": ops.remainder, "RemainderTensorTensor": ops.remainder, "FloorDivScalar": ops.floor_div,
+        "BatchMatMulExt": mint.bmm, "SplitTensor": mint.split, "FillScalar": lambda size, value, dtype: mint.full(size, value, dtype=dtype),
+        "MaxDim": mint.max, "MinDim": mint.min, "ConstantPadND": lambda x, pad, value: f.pad(x, pad, "constant", value),
+        "OneHotExt": lambda x, depth, on, off, axis: ops.one_hot(x, depth, on, off, axis),
+        "RepeatInterleaveInt": lambda x, n, dim, size: mint.repeat_interleave(x, n, dim),
+        "RepeatInterleaveTensor": lambda x, n, dim, size: mint.repeat_interleave(x, n, dim),
+        "UpsampleNearest2D": lambda x, size, scales: f.interpolate(x, size, scales, "nearest"),
+        "UpsampleBilinear2D": lambda x, size, scales, corners: f.interpolate(x, size, scales, "bilinear", corners),
+        "MaxPoolWithMask": lambda x, kernel, stride, pad, dilation, ceil, kind:
+            f.max_pool2d(x, kernel, stride, pad, dilation, ceil_mode=ceil, return_indices=True),
+        "TensorScatterElements": lambda x, index, src, axis, how:
+            ops.tensor_scatter_elements(x, index, src, axis, ("none", "add")[how]),
+        "Scatter": lambda x, axis, index, src, how: ops.tensor_scatter_elements(x, index, src, axis, ("none", "add")[how]),
+        "Im2ColExt": f.unfold,
         "GroupNorm": lambda x, groups, gamma, beta, eps: (ops.group_norm(x, groups, gamma, beta, eps),),
-        "LayerNormExt": lambda x, shape, gamma, beta, eps: (mint.nn.functional.layer_norm(x, shape, gamma, beta, eps),)}
+        "LayerNormExt": lambda x, shape, gamma, beta, eps: (f.layer_norm(x, shape, gamma, beta, eps),)}
+
+
+@functools.lru_cache(maxsize=None)
+def _functions():
+    """Public functions by their names without capitals and underscores, as primitives without a class are called."""
+    from mindspore import mint, ops
+    found = {}
+    for home in (mint, mint.nn.functional, mint.linalg, ops):
+        for name in dir(home):
+            fn = getattr(home, name)
+            if not name.startswith("_") and callable(fn) and not isinstance(fn, type):
+                found.setdefault(name.replace("_", "").lower(), fn)
+    return found
+
+
+def _function(name):
+    """A call of the public function of this name with arguments in the file's order, or None."""
+    fn = _functions().get(name.removesuffix("Ext").removeprefix("Linalg").lower())
+    if fn is None:
+        return None
+    params = list(inspect.signature(fn).parameters.values())
+    names = [p.name for p in params]
+    n = sum(p.kind is not p.KEYWORD_ONLY for p in params)
+
+    def call(*values):
+        values = [_word(name, v) for name, v in zip(names, values)] + list(values[len(names):])
+        return fn(*values[:n], **dict(zip(names[n:], values[n:])))
+    return call
 
 
 _SPECIAL = {  # nodes that are no operators of numbers, and operators of Python numbers
