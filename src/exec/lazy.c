@@ -4,7 +4,7 @@
  * A pending value is a storage without a block and the call that gives its content; inputs may be pending, too.
  * Who needs the content of one computes it: the calls that it stands on become a graph, the passes `norm` and
  * `fuse` of graph mode rewrite it, and its nodes run. Values in the middle stay pending (most are never asked
- * for), but a call is computed along with others twice at most; then its value is kept. Invariant: the inputs
+ * for), but a costly one is kept, and a cheap call is computed along with others twice at most. Invariant: the inputs
  * of a pending value have the content they had at the call, because whoever changes a storage first computes
  * what is pending on it (ms__settle). One lock guards everything here and is held while computing.
  * Refused: a queue of calls that is flushed as a whole, which writes every value that a tape still holds. */
@@ -24,7 +24,7 @@
 #define MAX_STEPS 150    /* calls of an expression */
 #define MAX_OPERANDS 14  /* tensors that it reads */
 #define MAX_OUTPUTS 16   /* values that are kept of it */
-#define MAX_PASSED 2     /* times that a call is computed without its value being kept */
+#define MAX_PASSED 2     /* times that a cheap call is computed without its value being kept */
 #define HELD (256 << 20) /* bytes of operands beyond which those that nobody else needs are looked for */
 #define N_CACHE 512
 
@@ -432,14 +432,36 @@ static MsStatus run_job(Job *j)
     return st;
 }
 
-/* Marks what the job gives beside its end: calls that were computed often enough. */
+/* Does anybody but pending values refer to p? */
+static bool is_wanted(const MsLazy *p)
+{
+    const MsTensor *t = NULL;
+    int uses = 0;
+    for (const MsLazyUse *u = p->storage->users; u; u = u->next)
+        for (int i = 0; i < u->by->n_in; i++)
+            if (&u->by->use[i] == u) t = u->by->in[i], uses++;
+    return atomic_load(&p->storage->ref) > 1 || (t && atomic_load(&t->ref) > uses);
+}
+
+/* Operators that cost less to compute again than a value costs to be written. */
+static bool is_cheap(const MsLazy *p)
+{
+    static const char *const names[] = {
+        "add",  "sub",       "mul",     "div",     "neg",   "abs",  "square",
+        "relu", "relu_grad", "maximum", "minimum", "where", "cast", "batch_norm_apply"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k], p->op->name) == 0) return true;
+    return p->aval.dtype == MS_BOOL;
+}
+
+/* Marks what the job gives beside its end: what is wanted and costly, or was computed often enough. */
 static void choose_kept(Job *j)
 {
     int n = 1; /* the end */
     for (int i = 0; i < j->n; i++) {
         MsLazy *p = j->node[i];
         if (p->keep) continue;
-        p->keep = p->passed >= MAX_PASSED && n < MAX_OUTPUTS;
+        p->keep = (p->passed >= MAX_PASSED || !is_cheap(p)) && n < MAX_OUTPUTS && is_wanted(p);
         n += p->keep;
         p->passed++;
     }
