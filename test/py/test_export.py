@@ -197,7 +197,7 @@ def test_encryption_by_functions(tmp_path):
 class Loop(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.step = nn.Dense(3, 3)
+        self.step = nn.Dense(3, 3, weight_init=Tensor(np.eye(3, dtype=np.float32) * 1.5), bias_init="zeros")
 
     def construct(self, x):
         k = ops.zeros((), ms.int32)

@@ -56,6 +56,8 @@ def _make(line):
 
 def __getattr__(name):
     name = _aliases.get(name, name)
+    if name in globals():  # an alias of a class that is made already
+        return globals()[name]
     if name in _PARTS:
         return sys.modules[__name__]
     if name in _LINES:
