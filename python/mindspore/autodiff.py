@@ -124,6 +124,15 @@ def _hooked(tensors, grads):
     return grads if apply_hooks is None else tuple(map(apply_hooks, tensors, grads))
 
 
+def _frozen(weights, grads):
+    """The gradients, of which the last are those of the weights: zeros for the ones that ask for none."""
+    if all(getattr(w, 'requires_grad', True) for w in weights):
+        return grads
+    zeros = _c.row('ops.zeros_like')
+    n = len(grads) - len(weights)
+    return (*grads[:n], *(g if getattr(w, 'requires_grad', True) else zeros(w) for w, g in zip(weights, grads[n:])))
+
+
 class _Plan:
     """What a gradient function was asked for, checked once."""
 
@@ -177,7 +186,7 @@ def _run(plan, args, kwargs, with_value):
         cts = [None] * len(ys) if sens is None else _leaves(sens, [])
         if len(cts) != len(ys):
             raise ValueError(f'The sensitivity has {len(cts)} tensors, but the function has {len(ys)} outputs.')
-        grads = _hooked((*inputs, *plan.weight_list), trace.grad(ys, cts))
+        grads = _frozen(plan.weight_list, _hooked((*inputs, *plan.weight_list), trace.grad(ys, cts)))
         value = _rebuild(out, trace.value) if with_value else None
     finally:
         trace.end()

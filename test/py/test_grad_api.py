@@ -261,3 +261,30 @@ def test_a_compiled_function_of_constants_inside_jvp():
 
 def test_inputs_that_all_have_names():
     same(ops.GradOperation()(lambda *, a, b: (a * a * b).sum())(a=x(), b=x()), 2 * X * X)
+
+
+def test_weights_that_ask_for_no_gradient():
+    p, q = Parameter(x(), name='p'), Parameter(x(), name='q', requires_grad=False)
+    for wrap in (lambda f: f, ms.jit):
+        same(ops.GradOperation(get_by_list=True)(wrap(lambda a: (a * p * q).sum()), [p, q])(x()), (X * X, 0 * X))
+
+
+def test_the_sensitivity_by_name():
+    same(ops.GradOperation(sens_param=True)(square)(x(), sens=Tensor([1.0, 10.0])), [2, 40])
+
+
+def test_a_gradient_of_ones_own_is_reduced_and_cast():
+    class Net(ms.nn.Cell):
+        def __init__(self, *grads):
+            super().__init__()
+            self.grads = grads
+
+        def construct(self, a, b):
+            return a + b
+
+        def bprop(self, *args):
+            return self.grads
+    b, grad = ops.GradOperation(get_all=True), Tensor([[1, 2], [3, 4]])
+    same(b(Net(grad, grad.astype(ms.float32)))(x(), Tensor(np.ones((2, 2), np.float32))), ([4, 6], [[1, 2], [3, 4]]))
+    with pytest.raises(RuntimeError, match='should be broadcast to'):
+        b(Net(Tensor(np.ones((2, 3), np.float32)), None))(x(), x())

@@ -46,8 +46,10 @@ def _match(inputs, result):
                 g = ops.full_like(x, g)
             if g is not None and not isinstance(g, Tensor):
                 raise TypeError(f"The gradient of a Tensor must be a Tensor or None, but got {type(g).__name__}.")
-            if g is not None and tuple(g.shape) != tuple(x.shape) and g.size != x.size and g.ndim:
-                raise ValueError(f"The gradient must have the shape {x.shape} of its input, but got {g.shape}.")
+            if g is not None and g.size != x.size and g.ndim and not _reduces(g.shape, x.shape):
+                raise RuntimeError(f"For custom function, grad tensor should be broadcast to {x.shape}, but got {g.shape}.")
+            if g is not None and x.is_floating_point() and not (g.is_floating_point() or g.is_complex()):
+                g = g.astype(x.dtype)
             found.append(g)
         elif isinstance(x, (tuple, list)):
             for k, item in enumerate(x):
@@ -57,6 +59,11 @@ def _match(inputs, result):
                 walk(item, g.get(key) if isinstance(g, dict) else None)
     walk(inputs, result)
     return tuple(found)
+
+
+def _reduces(large, small):
+    """Whether sums over axes of the first shape give the second, which was broadcast."""
+    return len(large) >= len(small) and all(a == b or b == 1 for a, b in zip(reversed(large), reversed(small)))
 
 
 def identity(fn, inputs):

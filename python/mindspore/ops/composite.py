@@ -120,6 +120,8 @@ class GradOperation:
         weights = weights if self.get_by_list else None
 
         def call(*args, **kwargs):
+            if self.sens_param and 'sens' in kwargs:
+                args += (kwargs.pop('sens'),)
             if kwargs and (self.get_all or not args) and not self.sens_param:  # tensors given by name are inputs too
                 names, n, named = list(kwargs), len(args), fn
                 return gradients(lambda *xs: named(*xs[:n], **dict(zip(names, xs[n:]))), (*args, *kwargs.values()), {})
