@@ -24,7 +24,7 @@ extern const MsKernel ms_kernel_conv_loop, ms_kernel_conv_input_grad_loop, ms_ke
 
 /* The forward convolution that the operands belong to; c and o are channels of a group. */
 typedef struct Shape {
-    int64_t n, groups, c, h, w, o, kh, kw, oh, ow, low[2], high[2];
+    int64_t n, groups, c, h, w, o, kh, kw, oh, ow, low[2], high[2], stride[2];
 } Shape;
 
 static int64_t round_up(int64_t n)
@@ -32,10 +32,11 @@ static int64_t round_up(int64_t n)
     return (n + MS_DIRECT_LANES - 1) / MS_DIRECT_LANES * MS_DIRECT_LANES;
 }
 
-/* Floats of a padded row: the last vector of columns under the last kernel column ends with it. */
+/* Floats of a piece of a padded row: the last vector of columns under the last kernel column ends with it, and all
+ * of the image fits. */
 static int64_t pitch_of(const Shape *s)
 {
-    return round_up(s->ow) + s->kw - 1;
+    return round_up(s->ow) + (s->kw - 1) / s->stride[1] + (s->stride[1] > 1);
 }
 
 static int64_t height_of(const Shape *s)
@@ -48,7 +49,7 @@ static int64_t height_of(const Shape *s)
 static bool channel_lanes(const Shape *s)
 {
     return ms__isa() == MS_ISA_LEVEL_AVX512 && s->o % MS_DIRECT_LANES == 0 && s->ow >= 7 &&
-           5 * s->ow < 4 * round_up(s->ow);
+           s->stride[0] == 1 && s->stride[1] == 1 && 5 * s->ow < 4 * round_up(s->ow);
 }
 
 /* Attributes of conv, behind the shape of a gradient. */
@@ -60,11 +61,13 @@ enum {
     GROUPS
 };
 
-static const char *fits(const MsCall *call, const MsAttr *a, const MsTensor *x)
+/* `strides`: 2 is allowed where there are groups; without them the library is as fast. */
+static const char *fits(const MsCall *call, const MsAttr *a, const MsTensor *x, bool strides)
 {
+    int64_t most = strides && a[GROUPS].i > 1 ? 2 : 1;
     if (x->dtype != MS_FLOAT32 || x->ndim > 4) return "not a 1-d or 2-d convolution in float32";
     for (int d = 0; d < x->ndim - 2; d++) {
-        if (a[STRIDE].v[d] != 1 || a[DILATION].v[d] != 1) return "stride or dilation";
+        if (a[STRIDE].v[d] > most || a[DILATION].v[d] != 1) return "stride or dilation";
         if (a[LOW].v[d] < 0 || a[HIGH].v[d] < 0) return "negative padding";
     }
     if (a[GROUPS].i > 1 && !x->contiguous && ms__is_channels_last(x))
@@ -75,14 +78,20 @@ static const char *fits(const MsCall *call, const MsAttr *a, const MsTensor *x)
 
 static Shape shape_of(int ndim, const int64_t *x, const int64_t *w, const MsAttr *a)
 {
-    Shape s = {.n = x[0], .groups = a[GROUPS].i, .c = w[1], .o = w[0] / a[GROUPS].i, .h = 1, .kh = 1};
+    Shape s = {.n = x[0],
+               .groups = a[GROUPS].i,
+               .c = w[1],
+               .o = w[0] / a[GROUPS].i,
+               .h = 1,
+               .kh = 1,
+               .stride = {1, 1}};
     for (int d = 0, to = 4 - ndim; d < ndim - 2; d++, to++) {
         *(to ? &s.w : &s.h) = x[d + 2];
         *(to ? &s.kw : &s.kh) = w[d + 2];
-        s.low[to] = a[LOW].v[d], s.high[to] = a[HIGH].v[d];
+        s.low[to] = a[LOW].v[d], s.high[to] = a[HIGH].v[d], s.stride[to] = a[STRIDE].v[d];
     }
-    s.oh = height_of(&s) - s.kh + 1;
-    s.ow = s.w + s.low[1] + s.high[1] - s.kw + 1;
+    s.oh = (height_of(&s) - s.kh) / s.stride[0] + 1;
+    s.ow = (s.w + s.low[1] + s.high[1] - s.kw) / s.stride[1] + 1;
     return s;
 }
 
@@ -105,13 +114,14 @@ static const char *small(const Shape *s)
     if (s->c < 1 || s->o < 1 || s->oh < 1 || s->ow < 4 || s->n < 1 || s->low[0] < 0 || s->low[1] < 0 ||
         s->high[0] < 0 || s->high[1] < 0)
         return "the shape";
-    if (s->c * height_of(s) * pitch_of(s) + s->o * s->oh * round_up(s->ow) > SCRATCH) return "a large image";
+    if (s->c * height_of(s) * s->stride[1] * pitch_of(s) + s->o * s->oh * round_up(s->ow) > SCRATCH)
+        return "a large image";
     return NULL;
 }
 
 static const char *ok_conv(const MsCall *c)
 {
-    const char *why = fits(c, c->attr, c->in[0]);
+    const char *why = fits(c, c->attr, c->in[0], true);
     if (why) return why;
     Shape s = shape_of(c->in[0]->ndim, c->in[0]->shape, c->in[1]->shape, c->attr);
     return small(&s);
@@ -119,7 +129,7 @@ static const char *ok_conv(const MsCall *c)
 
 static const char *ok_input_grad(const MsCall *c)
 {
-    const char *why = fits(c, c->attr + 1, c->in[0]);
+    const char *why = fits(c, c->attr + 1, c->in[0], false);
     if (why) return why;
     Shape s = shape_of(c->aval[0].ndim, c->aval[0].shape, c->in[1]->shape, c->attr + 1), t = transposed(&s);
     return small(&t);
@@ -127,7 +137,7 @@ static const char *ok_input_grad(const MsCall *c)
 
 static const char *ok_weight_grad(const MsCall *c)
 {
-    const char *why = fits(c, c->attr + 1, c->in[0]);
+    const char *why = fits(c, c->attr + 1, c->in[0], true);
     if (why) return why;
     Shape s = shape_of(c->in[0]->ndim, c->in[0]->shape, c->aval[0].shape, c->attr + 1);
     return small(&s);
@@ -145,19 +155,22 @@ static MsDirectSource source_of(const MsTensor *t)
 
 static MsDirect direct_of(const Shape *s, const MsTensor *x)
 {
-    return (MsDirect){.n = s->n,
-                      .groups = s->groups,
-                      .c = s->c,
-                      .o = s->o,
-                      .kh = s->kh,
-                      .kw = s->kw,
-                      .h = height_of(s),
-                      .pitch = pitch_of(s),
-                      .top = s->low[0],
-                      .left = s->low[1],
-                      .oh = s->oh,
-                      .ow = s->ow,
-                      .x = source_of(x)};
+    MsDirect d = {.n = s->n,
+                  .groups = s->groups,
+                  .c = s->c,
+                  .o = s->o,
+                  .kh = s->kh,
+                  .kw = s->kw,
+                  .h = height_of(s),
+                  .pitch = pitch_of(s),
+                  .top = s->low[0],
+                  .left = s->low[1],
+                  .oh = s->oh,
+                  .ow = s->ow,
+                  .x = source_of(x)};
+    d.down = s->stride[0], d.right = s->stride[1], d.row = d.right * d.pitch;
+    for (int64_t k = 0; k < s->kw; k++) d.tap[k] = k % d.right * d.pitch + k / d.right;
+    return d;
 }
 
 /* Weights of a group's outputs in blocks; `flip` swaps the channel roles and turns the kernel round. False when one
@@ -195,7 +208,7 @@ static MsStatus run_forward(MsCall *call, Shape s, bool flip, const MsKernel *re
     int64_t block = lanes ? MS_DIRECT_LANES : MS_DIRECT_BLOCK, blocks = (s.o + block - 1) / block;
     int64_t taps = s.c * s.kh * s.kw, wn = s.groups * blocks * block * taps;
     MsDirect d = direct_of(&s, call->in[0]);
-    d.slot = round_up(s.c * d.h * d.pitch);
+    d.slot = round_up(s.c * d.h * d.row);
     size_t bytes = (size_t)(wn + ms_thread_count() * d.slot) * sizeof(float);
     float *block_of_all = ms__alloc(bytes);
     if (!block_of_all) return ms_error()->code;
@@ -241,7 +254,7 @@ static MsStatus run_weight_grad(MsCall *call)
     d.ypitch = lanes ? s.ow : round_up(s.ow);
     d.parts = (PARTS + s.groups - 1) / s.groups;
     if (d.parts > s.n) d.parts = s.n;
-    int64_t image = s.c * d.h * d.pitch + s.o * s.oh * d.ypitch, sums = s.o * s.c * s.kh * s.kw;
+    int64_t image = s.c * d.h * d.row + s.o * s.oh * d.ypitch, sums = s.o * s.c * s.kh * s.kw;
     d.images = image < IMAGES ? IMAGES / image : 1;
     if (d.images > (s.n + d.parts - 1) / d.parts) d.images = (s.n + d.parts - 1) / d.parts;
     d.slot = round_up(d.images * image + sums * (lanes ? 1 : MS_DIRECT_LANES));

@@ -12,11 +12,14 @@ typedef struct MsDirectSource {
     int64_t rows, columns, strides[4];
 } MsDirectSource;
 
-/* The images of a group are copied into padded planes [c][h][pitch]: zeros around, and behind each row as many as
- * the last vector of columns reads. A range function takes its own part of `scratch`. */
+/* The images of a group are copied into padded planes [c][h][stride of columns][pitch]: zeros around, and behind
+ * each row as many as the last vector of columns reads. A row lies in as many pieces as outputs are columns apart,
+ * so that what they need under one kernel column is contiguous. A range function takes its own part of `scratch`. */
 typedef struct MsDirect {
     int64_t n, groups, c, o, kh, kw; /* batch; input and output channels of a group; kernel */
     int64_t h, pitch, top, left;     /* padded planes; where an image begins in them */
+    int64_t down, right, row;        /* strides; floats of a padded row, right * pitch */
+    int64_t tap[7];                  /* where the first column under a kernel column lies in a row */
     int64_t oh, ow;
     MsDirectSource x;
     float *scratch;

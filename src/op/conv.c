@@ -174,6 +174,7 @@ static MsStatus vjp_conv_weight_grad(MsVjp *c)
 
 #define G2 " stride=1,1 low=0,0 high=0,0 dilation=1,1 groups=1"
 #define G4 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=4"
+#define G4B " stride=2,2 low=1,1 high=1,1 dilation=1,1 groups=4"
 #define G2B " stride=2,1 low=1,0 high=0,2 dilation=1,2 groups=2"
 #define G3 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=1"
 
@@ -188,7 +189,7 @@ MS_OP(conv,
           "; f32[2,4,6,18] f32[4,1,3,3] f32[4]" G4
           "; f32[2,4,6] f32[4,2,3] f32[4] stride=1 low=1 high=1 dilation=1 groups=2"
           "; f32[0,3,5,6] f32[4,3,3,2] f32[4]" G2 "; bf16[1,2,4,4] bf16[2,2,3,3] bf16[2]" G2
-          "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3);
+          "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3 "; f32[2,4,7,35] f32[4,1,3,3] f32[4]" G4B);
 
 MS_OP(conv_input_grad,
       .sig =
@@ -207,4 +208,5 @@ MS_OP(conv_weight_grad,
       .infer = infer_conv_weight_grad, .vjp = vjp_conv_weight_grad,
       .sample = "f32[2,3,5,6] f32[2,4,3,5] shape=4,3,3,2" G2 "; f32[2,4,6,5] f32[2,6,3,3] shape=6,2,2,3" G2B
                 "; f32[2,4,6,18] f32[2,4,6,18] shape=4,1,3,3" G4
+                "; f32[2,4,7,35] f32[2,4,4,18] shape=4,1,3,3" G4B
                 "; f32[4,32,9,13] f32[4,48,9,13] shape=48,32,3,3" G3);

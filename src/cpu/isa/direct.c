@@ -147,9 +147,42 @@ static float *take_slot(MsDirect *d)
     return scratch;
 }
 
+/* Every second value of n to `even`, those between to `odd_ones`. */
+INLINE void split_row(float *even, float *odd_ones, const float *from, int64_t n, int64_t step, Odd *odd)
+{
+    const U first = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+    const U8 first8 = {0, 2, 4, 6, 8, 10, 12, 14};
+    int64_t j = 0;
+    for (; step == 1 && j + 2 * LANES <= n; j += 2 * LANES) {
+        V v = *(const V *)(from + j), z = *(const V *)(from + j + LANES);
+        *(V *)(even + j / 2) = __builtin_shuffle(v, z, first);
+        *(V *)(odd_ones + j / 2) = __builtin_shuffle(v, z, first + 1);
+        if (odd) odd->many |= (U)ODD((U)v) | (U)ODD((U)z);
+    }
+    for (; step == 1 && j + 16 <= n; j += 16) {
+        V8 v = *(const V8 *)(from + j), z = *(const V8 *)(from + j + 8);
+        *(V8 *)(even + j / 2) = __builtin_shuffle(v, z, first8);
+        *(V8 *)(odd_ones + j / 2) = __builtin_shuffle(v, z, first8 + 1);
+        if (odd) odd->few |= (U8)ODD((U8)v) | (U8)ODD((U8)z);
+    }
+    if (j < n) copy_row(even + j / 2, from + j * step, (n - j + 1) / 2, 2 * step, odd);
+    if (j + 1 < n) copy_row(odd_ones + j / 2, from + (j + 1) * step, (n - j) / 2, 2 * step, odd);
+}
+
 INLINE void copy_x(const MsDirect *d, int64_t n, int64_t g, float *to, Odd *odd)
 {
-    copy_planes(&d->x, n, g * d->c, d->c, to + d->top * d->pitch + d->left, d->h * d->pitch, d->pitch, odd);
+    const MsDirectSource *s = &d->x;
+    if (d->right == 1) {
+        copy_planes(s, n, g * d->c, d->c, to + d->top * d->pitch + d->left, d->h * d->pitch, d->pitch, odd);
+        return;
+    }
+    for (int64_t r = 0; r < d->c * s->rows; r++) {
+        int64_t c = r / s->rows, i = r % s->rows;
+        const float *from = s->at + n * s->strides[0] + (g * d->c + c) * s->strides[1] + i * s->strides[2];
+        float *row = to + (c * d->h + d->top + i) * d->row, *piece[2];
+        for (int f = 0; f < 2; f++) piece[f] = row + (d->left + f) % 2 * d->pitch + (d->left + f) / 2;
+        split_row(piece[0], piece[1], from, s->columns, s->strides[3], odd);
+    }
 }
 
 /* ---- forward ---- */
@@ -172,7 +205,7 @@ INLINE void store(float *y, V v, int64_t m)
 /* Kernel rows that meet the image somewhere in rows [oh, oh + rows). */
 INLINE void kernel_rows(const MsDirect *d, int64_t oh, int64_t rows, int64_t *first, int64_t *end)
 {
-    int64_t lo = d->top - (oh + rows - 1), hi = d->top + d->x.rows - oh;
+    int64_t lo = d->top - (oh + rows - 1) * d->down, hi = d->top + d->x.rows - oh * d->down;
     *first = lo < 0 ? 0 : lo < d->kh ? lo : d->kh;
     *end = hi > d->kh ? d->kh : hi > *first ? hi : *first;
 }
@@ -188,10 +221,11 @@ INLINE void tile(const MsDirect *d, int block, int rows, int64_t oh, const float
         for (int r = 0; r < rows; r++) acc[o][r] = (V){0} + (bias ? bias[o] : 0);
     for (int64_t c = 0; c < d->c; c++)
         for (int64_t kh = first; kh < end; kh++) {
-            const float *row = x + (c * d->h + oh + kh) * d->pitch, *f = w + (c * d->kh + kh) * d->kw * BLOCK;
+            const float *row = x + (c * d->h + oh * d->down + kh) * d->row,
+                        *f = w + (c * d->kh + kh) * d->kw * BLOCK;
             for (int64_t kw = 0; kw < d->kw; kw++, f += BLOCK) {
                 V v[ROWS];
-                for (int r = 0; r < rows; r++) v[r] = *(const V *)(row + r * d->pitch + kw);
+                for (int r = 0; r < rows; r++) v[r] = *(const V *)(row + r * d->down * d->row + d->tap[kw]);
 #pragma GCC unroll 8
                 for (int o = 0; o < block; o++)
                     for (int r = 0; r < rows; r++) acc[o][r] += f[o] * v[r];
@@ -203,19 +237,20 @@ INLINE void tile(const MsDirect *d, int block, int rows, int64_t oh, const float
 
 /* The same for one channel with a kernel of its own: a row of x is read once for all rows of y. The sums run in
  * the order of `tile`. */
-INLINE void depth_tile(const MsDirect *d, int rows, int n_kh, int n_kw, const float *x, const float *w,
-                       float bias, float *y, int64_t m)
+INLINE void depth_tile(const MsDirect *d, int rows, int down, int n_kh, int n_kw, const float *x,
+                       const float *w, float bias, float *y, int64_t m)
 {
     V acc[DEPTH_ROWS];
     for (int r = 0; r < rows; r++) acc[r] = (V){0} + bias;
-#pragma GCC unroll 8
-    for (int i = 0; i < rows + n_kh - 1; i++)
+#pragma GCC unroll 12
+    for (int i = 0; i < (rows - 1) * down + n_kh; i++)
 #pragma GCC unroll 5
         for (int k = 0; k < n_kw; k++) {
-            V v = *(const V *)(x + i * d->pitch + k);
+            V v = *(const V *)(x + i * d->row + (down == 1 ? k : d->tap[k]));
 #pragma GCC unroll 4
             for (int r = 0; r < rows; r++)
-                if (i >= r && i - r < n_kh) acc[r] += w[((i - r) * n_kw + k) * BLOCK] * v;
+                if (i >= r * down && i - r * down < n_kh)
+                    acc[r] += w[((i - r * down) * n_kw + k) * BLOCK] * v;
         }
     for (int r = 0; r < rows; r++) store(y + r * d->ow, acc[r], m);
 }
@@ -237,23 +272,27 @@ INLINE void block_of(const MsDirect *d, int block, const float *x, const float *
     for (; oh < d->oh; oh++) FOR_COLUMNS(d, tile(d, block, 1, oh, x + ow, w, bias, y + ow, m))
 }
 
-INLINE void depth_of(const MsDirect *d, int kernel, const float *x, const float *w, const float *bias,
-                     float *y)
+INLINE void depth_of(const MsDirect *d, int kernel, int down, const float *x, const float *w,
+                     const float *bias, float *y)
 {
     int64_t oh = 0;
     float b = bias ? *bias : 0;
     for (; oh + DEPTH_ROWS <= d->oh; oh += DEPTH_ROWS)
-        FOR_COLUMNS(d, depth_tile(d, DEPTH_ROWS, kernel, kernel, x + oh * d->pitch + ow, w, b,
+        FOR_COLUMNS(d, depth_tile(d, DEPTH_ROWS, down, kernel, kernel, x + oh * down * d->row + ow, w, b,
                                   y + oh * d->ow + ow, m))
     for (; oh < d->oh; oh++)
-        FOR_COLUMNS(d, depth_tile(d, 1, kernel, kernel, x + oh * d->pitch + ow, w, b, y + oh * d->ow + ow, m))
+        FOR_COLUMNS(d, depth_tile(d, 1, down, kernel, kernel, x + oh * down * d->row + ow, w, b,
+                                  y + oh * d->ow + ow, m))
 }
 
 static void forward_block(const MsDirect *d, int64_t block, const float *x, const float *w, const float *bias,
                           float *y)
 {
-    if (d->o == 1 && d->c == 1 && d->kh == d->kw && (d->kh == 3 || d->kh == 5)) {
-        d->kh == 3 ? depth_of(d, 3, x, w, bias, y) : depth_of(d, 5, x, w, bias, y);
+    if (d->o == 1 && d->c == 1 && d->kh == d->kw && (d->kh == 3 || d->kh == 5) && d->down == d->right) {
+        if (d->kh == 3)
+            d->down == 1 ? depth_of(d, 3, 1, x, w, bias, y) : depth_of(d, 3, 2, x, w, bias, y);
+        else
+            d->down == 1 ? depth_of(d, 5, 1, x, w, bias, y) : depth_of(d, 5, 2, x, w, bias, y);
         return;
     }
     switch (block) {
@@ -340,7 +379,7 @@ typedef struct Images {
 
 static Images images_of(const MsDirect *d, float *scratch)
 {
-    Images im = {.x_size = d->c * d->h * d->pitch, .dy_size = d->o * d->oh * d->ypitch};
+    Images im = {.x_size = d->c * d->h * d->row, .dy_size = d->o * d->oh * d->ypitch};
     im.x = scratch;
     im.dy = im.x + d->images * im.x_size;
     im.sum = (V *)(im.dy + d->images * im.dy_size);
@@ -355,14 +394,14 @@ INLINE void weight_rows(const MsDirect *d, const Images *im, int n_o, int n_kw, 
         for (int k = 0; k < n_kw; k++) acc[o][k] = sum[o * d->c * d->kh * d->kw + k];
     for (int64_t n = 0; n < im->n; n++)
         for (int64_t oh = 0; oh < d->oh; oh++) {
-            const float *x = im->x + n * im->x_size + (c * d->h + oh + kh) * d->pitch;
+            const float *x = im->x + n * im->x_size + (c * d->h + oh * d->down + kh) * d->row;
             const float *dy = im->dy + n * im->dy_size + (o0 * d->oh + oh) * d->ypitch;
             for (int64_t ow = 0; ow < d->ow; ow += LANES) {
                 V g[4];
                 for (int o = 0; o < n_o; o++) g[o] = *(const V *)(dy + o * d->oh * d->ypitch + ow);
 #pragma GCC unroll 7
                 for (int k = 0; k < n_kw; k++) {
-                    V v = *(const V *)(x + ow + k);
+                    V v = *(const V *)(x + ow + d->tap[k]);
 #pragma GCC unroll 4
                     for (int o = 0; o < n_o; o++) acc[o][k] += g[o] * v;
                 }
