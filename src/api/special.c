@@ -84,6 +84,10 @@ MS_API(igammac, "ops.igammac Tensor.igammac", "(input: Tensor, other: Tensor) ->
 {
     return pair(c, ms_igammac);
 }
+MS_API(p_betainc, "_p.betainc", "(a: Tensor, b: Tensor, x: Tensor) -> Tensor")
+{
+    return R(ms_betainc(T(0), T(1), T(2)));
+}
 MS_API(zeta, "ops.zeta", "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
     return pair(c, ms_zeta);

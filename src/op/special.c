@@ -128,6 +128,25 @@ MS_OP(igammac, .sig = "igammac(a: float, x: a) -> a", .vjp = vjp_igammac, .flags
       .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}");
 MS_OP(igamma_slope, .sig = "igamma_slope(a: float, x: a) -> a", .flags = MS_OP_ELEMENTWISE, .sample = "");
 
+static MsStatus vjp_betainc(MsVjp *c)
+{
+    MsTensor *a = c->in[0], *b = c->in[1], *x = c->in[2], *g = c->ct[0], *rest = ms__shift(ms_neg(x), 1);
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms_betainc_slope(a, b, x));
+    if (c->want[1])
+        c->grad[1] = ms_neg(ms_mul(g, ms_betainc_slope(b, a, rest))); /* I_x(a, b) = 1 - I_(1-x)(b, a) */
+    if (c->want[2]) {
+        MsTensor *beta = ms_sub(ms_add(ms_lgamma(a), ms_lgamma(b)), ms_lgamma(ms_add(a, b)));
+        MsTensor *e = ms_add(ms_mul(ms__shift(a, -1), ms_log(x)), ms_mul(ms__shift(b, -1), ms_log(rest)));
+        c->grad[2] = ms_mul(g, ms_exp(ms_sub(e, beta)));
+    }
+    return MS_OK;
+}
+/* The regularised incomplete beta function I_x(a, b), and its derivative by a. */
+MS_OP(betainc, .sig = "betainc(a: float, b: a, x: a) -> a", .vjp = vjp_betainc, .flags = MS_OP_ELEMENTWISE,
+      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4} f32[3,1]{0.1,0.9}");
+MS_OP(betainc_slope, .sig = "betainc_slope(a: float, b: a, x: a) -> a", .flags = MS_OP_ELEMENTWISE,
+      .sample = "");
+
 static MsStatus vjp_zeta(MsVjp *c)
 {
     if (c->want[0])

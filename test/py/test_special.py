@@ -28,6 +28,24 @@ def test_bessel(name, x, want):
     close(getattr(ops, name)(f64(x)), [want], 1e-9)
 
 
+def test_incomplete_beta():
+    x = np.array([0, .05, .3, .5, .9, .999, 1])
+    betainc = ops.Betainc()
+    for a, b in ((1, 3.5), (1, 1), (1, .25)):
+        close(betainc(f64(a), f64(b), f64(*x)), 1 - (1 - x)**b)
+        close(betainc(f64(b), f64(a), f64(*x)), x**b)
+    for a, b in ((2, 3), (5, 1), (40, 60), (3, 200)):
+        n = a + b - 1
+        close(betainc(f64(a), f64(b), f64(*x)), sum(math.comb(n, j) * x**j * (1 - x)**(n - j) for j in range(a, n + 1)), 1e-11)
+    assert np.isnan(betainc(f64(1, -1, 1, np.nan), f64(1, 1, 0, 1), f64(2, .5, .5, .5)).asnumpy()).all()
+    a, b, t = f64(.7, 3), f64(2, 1.5), f64(.2, .6)
+    step = 1e-5
+    for k, g in enumerate(ms.grad(betainc, (0, 1, 2))(a, b, t)):
+        up, down = ([v + (s * step if j == k else 0) for j, v in enumerate((a, b, t))] for s in (1, -1))
+        close(g, ((betainc(*up) - betainc(*down)) / (2 * step)).asnumpy(), 1e-8)
+    assert betainc(*(v.astype(ms.float16) for v in (a, b, t))).dtype is ms.float16
+
+
 def test_gamma_family():
     close(ops.igamma(f64(1, 2.5, 10), f64(1, 2, 12)), [1 - math.exp(-1), 0.45058404864721976, 0.7576078383294876], 1e-10)
     close(ops.igammac(f64(1, 2.5), f64(1, 2)), [math.exp(-1), 1 - 0.45058404864721976], 1e-10)

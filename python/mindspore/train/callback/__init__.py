@@ -1,8 +1,9 @@
 """Callbacks of Model."""
-from mindspore.train.callback import _callback, _checkpoint, _monitor
+from mindspore.train.callback import _callback, _checkpoint, _monitor, _request_exit
 from mindspore.train.callback._callback import *  # noqa: F403
 from mindspore.train.callback._callback import _InternalCallbackParam
 from mindspore.train.callback._checkpoint import *  # noqa: F403
 from mindspore.train.callback._monitor import *  # noqa: F403
+from mindspore.train.callback._request_exit import *  # noqa: F403
 
-__all__ = [*_callback.__all__, *_monitor.__all__, *_checkpoint.__all__]
+__all__ = [*_callback.__all__, *_monitor.__all__, *_checkpoint.__all__, *_request_exit.__all__]
