@@ -88,10 +88,11 @@ static MsStatus replay(const MsExporter *x, const MsGraph *g, MsTensor **v, bool
         if (!in) return MS_ERROR_MEMORY;
         for (int i = 0; i < n->n_in; i++) in[i] = n->in[i] < 0 ? NULL : v[n->in[i]];
         int n_out;
-        bool known = has_line(x, row), lower = row && row->lower && (!known || ms__ex_wants_lower(x, n, in));
+        MsExLower by = ms__ex_lower(n->op);
+        bool known = has_line(x, row), lower = by && (!known || ms__ex_wants_lower(x, n, in));
         MsStatus st = !known && !lower && !is_constant(n) && strcmp(n->op->name, "call") != 0
                           ? unsupported(x, n)
-                      : lower ? row->lower(n, in, v + n->out)
+                      : lower ? by(n, in, v + n->out)
                               : ms_bind(n->op, n->attr, n->n_in, in, n->n_out, v + n->out, &n_out);
         free(in);
         *did |= lower;

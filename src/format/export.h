@@ -1,8 +1,8 @@
 /* export.h - a graph in another format: each of our operators becomes nodes with the names and arguments of that format.
  *
- * The table of operators (export_rows.c) has for each format a line of text, or a function where a line does not do, or a
- * function that writes the operator with others that have lines (lower). What differs between formats otherwise, how a node
- * and its constants look in the file, is a function per format (mindir_write.c, onnx_write.c). */
+ * The table of operators (export_rows.c) has for each format a line of text, or a function where a line does not do;
+ * operators without either are said with others (export_lower.c). What differs between formats otherwise, how a node and
+ * its constants look in the file, is a function per format (mindir_write.c, onnx_write.c). */
 #ifndef MS_FORMAT_EXPORT_H
 #define MS_FORMAT_EXPORT_H
 #include "format/proto.h"
@@ -79,10 +79,11 @@ typedef struct MsExRow {
     const char *op;
     const char *line[MS_MODEL_FORMATS]; /* "Softmax* $0 (axis)"; NULL: see below */
     int32_t (*emit[MS_MODEL_FORMATS])(MsExporter *x, const MsNode *n); /* number of output 0 */
-    MsStatus (*lower)(const MsNode *n, MsTensor *const *in,
-                      MsTensor **out); /* by other operators, where neither is */
 } MsExRow;
 const MsExRow *ms__ex_row(const MsOp *op);
+/* What says the operator with others: fills the outputs from the inputs; NULL: nothing does. */
+typedef MsStatus (*MsExLower)(const MsNode *n, MsTensor *const *in, MsTensor **out);
+MsExLower ms__ex_lower(const MsOp *op);
 /* Whether a node that has a line is to be lowered all the same: the format's operator covers less than ours. */
 bool ms__ex_wants_lower(const MsExporter *x, const MsNode *n, MsTensor *const *in);
 

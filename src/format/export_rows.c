@@ -1,434 +1,14 @@
-/* export_rows.c - the operators of both formats: one row per operator of ours, {name, line for MINDIR, line for ONNX, ...}.
+/* export_rows.c - the operators of both formats: one row per operator of ours, {name, line for MINDIR, line for ONNX}.
  *
- * A line names the node and its arguments: $k an input, $* all inputs as a list, a name an attribute of ours (in brackets: as a
- * list), #T #F #N #i3 #1.5 constants; with key= an attribute of the node, else an input. In MINDIR `Op*` takes everything as
- * inputs (a primitive function) and `Op/n` gives a tuple of n. Where a line is missing a function writes the node, or
- * `lower` says the operator with others. */
+ * A line names the node and its arguments: $k an input, $* all inputs as a list, a name an attribute of ours (in
+ * brackets: as a list), #T #F #N #i3 #1.5 constants; with key= an attribute of the node, else an input. In MINDIR
+ * `Op*` takes everything as inputs (a primitive function) and `Op/n` gives a tuple of n. Where a line does not do a
+ * function writes the node; operators with neither are said with others (export_lower.c). */
 #include "format/export.h"
 #include "mindspore_ops.h"
 
 #include <math.h>
 #include <string.h>
-
-#define HALF_SQRT 0.70710678118654752440
-
-/* ---- operators written with others ---- */
-
-static MsTensor *num(MsTensor *like, double v)
-{
-    return ms_tensor_scalar(ms_tensor_dtype(like), v);
-}
-static MsInts shape_of(const MsTensor *t)
-{
-    return (MsInts){ms_tensor_ndim(t), ms_tensor_shape(t)};
-}
-static MsStatus give(MsTensor **out, MsTensor *t)
-{
-    out[0] = t;
-    return t ? MS_OK : ms_error()->code;
-}
-#define LOWER(name) static MsStatus lower_##name(const MsNode *n, MsTensor *const *in, MsTensor **out)
-#define UNUSED (void)n, (void)in
-
-LOWER(pass)
-{
-    UNUSED;
-    return give(out, in[0]);
-}
-LOWER(square)
-{
-    UNUSED;
-    return give(out, ms_mul(in[0], in[0]));
-}
-LOWER(rsqrt)
-{
-    UNUSED;
-    return give(out, ms_reciprocal(ms_sqrt(in[0])));
-}
-LOWER(expm1)
-{
-    UNUSED;
-    return give(out, ms_sub(ms_exp(in[0]), num(in[0], 1)));
-}
-LOWER(log1p)
-{
-    UNUSED;
-    return give(out, ms_log(ms_add(in[0], num(in[0], 1))));
-}
-LOWER(erfc)
-{
-    UNUSED;
-    return give(out, ms_sub(num(in[0], 1), ms_erf(in[0])));
-}
-LOWER(gelu)
-{
-    UNUSED;
-    MsTensor *x = in[0];
-    return give(out, ms_mul(ms_mul(x, num(x, 0.5)), ms_add(ms_erf(ms_mul(x, num(x, HALF_SQRT))), num(x, 1))));
-}
-LOWER(gelu_tanh)
-{
-    UNUSED;
-    MsTensor *x = in[0], *cube = ms_mul(x, ms_mul(x, x));
-    MsTensor *inner = ms_mul(ms_add(x, ms_mul(cube, num(x, 0.044715))), num(x, 0.79788456080286535588));
-    return give(out, ms_mul(ms_mul(x, num(x, 0.5)), ms_add(ms_tanh(inner), num(x, 1))));
-}
-LOWER(silu)
-{
-    UNUSED;
-    return give(out, ms_mul(in[0], ms_sigmoid(in[0])));
-}
-LOWER(mish)
-{
-    UNUSED;
-    return give(out, ms_mul(in[0], ms_tanh(ms_softplus(in[0]))));
-}
-LOWER(log_sigmoid)
-{
-    UNUSED;
-    return give(out, ms_neg(ms_softplus(ms_neg(in[0]))));
-}
-LOWER(elu)
-{
-    MsTensor *x = in[0], *low = ms_sub(ms_exp(ms_minimum(x, num(x, 0))), num(x, 1));
-    return give(out, ms_where(ms_gt(x, num(x, 0)), x, ms_mul(low, num(x, n->attr[0].f))));
-}
-LOWER(leaky_relu)
-{
-    MsTensor *x = in[0];
-    return give(out, ms_where(ms_gt(x, num(x, 0)), x, ms_mul(x, num(x, n->attr[0].f))));
-}
-LOWER(trunc)
-{
-    UNUSED;
-    return give(out, ms_mul(ms_sign(in[0]), ms_floor(ms_abs(in[0]))));
-}
-LOWER(is_finite)
-{
-    UNUSED;
-    return give(out, ms_logical_not(ms_logical_or(ms_is_nan(in[0]), ms_is_inf(in[0]))));
-}
-LOWER(ne)
-{
-    UNUSED;
-    return give(out, ms_logical_not(ms_eq(in[0], in[1])));
-}
-LOWER(floor_div)
-{
-    UNUSED;
-    if (!ms_dtype_is_float(ms_tensor_dtype(in[0])))
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                       "For 'export', 'floor_div' of integers cannot be written to the format ONNX.");
-    return give(out, ms_floor(ms_div(in[0], in[1])));
-}
-LOWER(mod)
-{
-    UNUSED;
-    return give(out, ms_sub(in[0], ms_mul(ms_floor_div(in[0], in[1]), in[1])));
-}
-LOWER(fmod)
-{
-    UNUSED;
-    return give(out, ms_sub(in[0], ms_mul(ms_trunc(ms_div(in[0], in[1])), in[1])));
-}
-LOWER(atan2)
-{
-    UNUSED;
-    MsTensor *y = in[0], *x = in[1], *zero = num(x, 0), *pi = num(x, 3.14159265358979323846),
-             *half = num(x, 1.57079632679489661923);
-    MsTensor *base = ms_atan(ms_div(y, x)), *turn = ms_where(ms_lt(y, zero), ms_neg(pi), pi);
-    MsTensor *axis = ms_where(ms_gt(y, zero), half, ms_where(ms_lt(y, zero), ms_neg(half), zero));
-    return give(out, ms_where(ms_gt(x, zero), base, ms_where(ms_lt(x, zero), ms_add(base, turn), axis)));
-}
-LOWER(logsumexp)
-{
-    MsTensor *x = in[0];
-    MsInts axis = n->attr[0].kind == MS_ATTR_INTS ? (MsInts){n->attr[0].n, n->attr[0].v} : MS_INTS_NONE;
-    MsTensor *top = ms_reduce_max(x, axis, true), *sum = ms_sum(ms_exp(ms_sub(x, top)), axis, true);
-    MsTensor *y = ms_add(ms_log(sum), top);
-    if (!n->attr[1].i && y) y = ms_sum(y, axis, false); /* of one element: drops the axes */
-    return give(out, y);
-}
-LOWER(var)
-{
-    MsTensor *x = in[0];
-    MsInts axis = n->attr[0].kind == MS_ATTR_INTS ? (MsInts){n->attr[0].n, n->attr[0].v} : MS_INTS_NONE;
-    MsTensor *d = ms_sub(x, ms_mean(x, axis, true)), *m = ms_mean(ms_mul(d, d), axis, n->attr[1].i);
-    if (!m) return ms_error()->code;
-    double count = (double)ms_tensor_numel(x) / (double)ms_tensor_numel(m);
-    return give(out, n->attr[2].i ? ms_mul(m, num(x, count / (count - (double)n->attr[2].i))) : m);
-}
-/* [..., k] as [n, k] */
-static MsTensor *rows_of(MsTensor *x)
-{
-    int nd = ms_tensor_ndim(x);
-    int64_t k = ms_tensor_shape(x)[nd - 1], m = 1;
-    for (int d = 0; d < nd - 1; d++) m *= ms_tensor_shape(x)[d];
-    return nd == 2 ? x : ms_reshape(x, MS_INTS(m, k));
-}
-LOWER(linear)
-{
-    UNUSED;
-    MsTensor *x = in[0], *y = ms_matmul(rows_of(x), in[1], false, true);
-    if (in[2]) y = ms_add(y, in[2]);
-    int64_t shape[MS_MAX_DIM];
-    int nd = ms_tensor_ndim(x);
-    for (int d = 0; d < nd - 1; d++) shape[d] = ms_tensor_shape(x)[d];
-    shape[nd - 1] = ms_tensor_shape(in[1])[0];
-    return give(out, nd == 2 ? y : ms_reshape(y, (MsInts){nd, shape}));
-}
-/* Products of any ranks as products of two matrices, or of batches of equal sizes. */
-LOWER(matmul)
-{
-    MsTensor *a = in[0], *b = in[1];
-    bool ta = n->attr[0].i, tb = n->attr[1].i;
-    int na = ms_tensor_ndim(a), nb = ms_tensor_ndim(b), nd = na > nb ? na : nb;
-    if (nb == 2 && na > 2 && !ta) {
-        MsTensor *y = ms_matmul(rows_of(a), b, false, tb);
-        int64_t shape[MS_MAX_DIM];
-        for (int d = 0; d < na - 1; d++) shape[d] = ms_tensor_shape(a)[d];
-        shape[na - 1] = y ? ms_tensor_shape(y)[1] : 0;
-        return give(out, y ? ms_reshape(y, (MsInts){na, shape}) : NULL);
-    }
-    int64_t sa[MS_MAX_DIM], sb[MS_MAX_DIM];
-    for (int d = 0; d < nd - 2; d++) {
-        int64_t x = d - nd + na >= 0 ? ms_tensor_shape(a)[d - nd + na] : 1;
-        int64_t y = d - nd + nb >= 0 ? ms_tensor_shape(b)[d - nd + nb] : 1;
-        sa[d] = sb[d] = x == 1 ? y : x;
-    }
-    for (int d = 0; d < 2; d++) {
-        sa[nd - 2 + d] = ms_tensor_shape(a)[na - 2 + d];
-        sb[nd - 2 + d] = ms_tensor_shape(b)[nb - 2 + d];
-    }
-    return give(
-        out, ms_matmul(ms_broadcast_to(a, (MsInts){nd, sa}), ms_broadcast_to(b, (MsInts){nd, sb}), ta, tb));
-}
-/* Channels on axis 1: [C] seen as [C, 1, ...]. */
-static MsTensor *per_channel(MsTensor *v, MsTensor *x)
-{
-    int64_t shape[MS_MAX_DIM] = {ms_tensor_numel(v)};
-    int nd = ms_tensor_ndim(x) - 1;
-    for (int d = 1; d < nd; d++) shape[d] = 1;
-    return nd <= 1 ? v : ms_reshape(v, (MsInts){nd, shape});
-}
-/* What surrounds the normalisation: a second summand, relu, an upper bound. */
-LOWER(batch_norm_apply)
-{
-    double eps = n->attr[0].f, top = n->attr[2].f;
-    MsTensor *x = in[0];
-    bool plain = !in[5] && !n->attr[1].i;
-    if (plain) {
-        MsTensor *scale = ms_mul(in[1], ms_rsqrt(ms_add(in[4], num(in[4], eps))));
-        MsTensor *y = ms_mul(ms_sub(x, per_channel(ms_cast(in[3], ms_tensor_dtype(x)), x)),
-                             per_channel(ms_cast(scale, ms_tensor_dtype(x)), x));
-        return give(out, ms_add(y, per_channel(ms_cast(in[2], ms_tensor_dtype(x)), x)));
-    }
-    MsTensor *y = ms_batch_norm_apply(x, in[1], in[2], in[3], in[4], NULL, eps, false, 0);
-    if (in[5]) y = ms_add(y, in[5]);
-    if (n->attr[1].i) y = ms_relu(y);
-    if (n->attr[1].i && top > 0 && y) y = ms_minimum(y, num(y, top));
-    return give(out, y);
-}
-LOWER(flip_one) /* a step of -1 on each axis */
-{
-    int64_t begin[MS_MAX_DIM], size[MS_MAX_DIM], step[MS_MAX_DIM];
-    int nd = ms_tensor_ndim(in[0]);
-    for (int d = 0; d < nd; d++) begin[d] = 0, size[d] = ms_tensor_shape(in[0])[d], step[d] = 1;
-    for (int k = 0; k < n->attr[0].n; k++) {
-        int d = (int)(n->attr[0].v[k] < 0 ? n->attr[0].v[k] + nd : n->attr[0].v[k]);
-        begin[d] = size[d] - 1;
-        step[d] = -1;
-    }
-    return give(out, ms_slice(in[0], (MsInts){nd, begin}, (MsInts){nd, size}, (MsInts){nd, step}));
-}
-LOWER(tri) /* a constant mask */
-{
-    MsTensor *x = in[0], *row, *col;
-    int nd = ms_tensor_ndim(x);
-    int64_t h = ms_tensor_shape(x)[nd - 2], w = ms_tensor_shape(x)[nd - 1];
-    row = ms_reshape(ms_arange_int(n->attr[0].i, 1, h, MS_INT64), MS_INTS(h, 1));
-    col = ms_arange_int(0, 1, w, MS_INT64);
-    bool lower = strcmp(n->op->name, "tril") == 0;
-    return give(out, ms_where(lower ? ms_le(col, row) : ms_ge(col, row), x, num(x, 0)));
-}
-static bool all_of(const MsAttr *a, int64_t v)
-{
-    for (int k = 0; k < a->n; k++)
-        if (a->v[k] != v) return false;
-    return true;
-}
-/* Windows over an axis of size 1 in front, for formats that have them over two axes only. */
-static MsTensor *two_axes(MsTensor *x)
-{
-    const int64_t *s = ms_tensor_shape(x);
-    return ms_reshape(x, MS_INTS(s[0], s[1], 1, s[2]));
-}
-static MsTensor *one_axis(MsTensor *y)
-{
-    return y ? ms_reshape(y, MS_INTS(ms_tensor_shape(y)[0], ms_tensor_shape(y)[1], ms_tensor_shape(y)[3]))
-             : NULL;
-}
-#define TWO(k, first) MS_INTS(first, n->attr[k].v[0])
-LOWER(conv_line)
-{
-    MsTensor *y = ms_conv(two_axes(in[0]), two_axes(in[1]), in[2], TWO(0, 1), TWO(1, 0), TWO(2, 0), TWO(3, 1),
-                          n->attr[4].i);
-    return give(out, one_axis(y));
-}
-LOWER(conv)
-{
-    if (ms_tensor_ndim(in[0]) == 3) return lower_conv_line(n, in, out);
-    MsTensor *y = ms_conv(in[0], in[1], NULL, (MsInts){n->attr[0].n, n->attr[0].v},
-                          (MsInts){n->attr[1].n, n->attr[1].v}, (MsInts){n->attr[2].n, n->attr[2].v},
-                          (MsInts){n->attr[3].n, n->attr[3].v}, n->attr[4].i);
-    return give(out, ms_add(y, per_channel(in[2], in[0])));
-}
-/* Padding before the window, where it is more than the format's windows have. */
-static MsTensor *padded(const MsNode *n, MsTensor *x, double value)
-{
-    int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0};
-    int nd = ms_tensor_ndim(x), skip = nd - n->attr[2].n;
-    for (int d = skip; d < nd; d++) low[d] = n->attr[2].v[d - skip], high[d] = n->attr[3].v[d - skip];
-    return ms_pad(x, (MsInts){nd, low}, (MsInts){nd, high}, value);
-}
-#define ATTR(k) ((MsInts){n->attr[k].n, n->attr[k].v})
-static const int64_t zeros[MS_MAX_DIM];
-LOWER(max_pool)
-{
-    if (ms_tensor_ndim(in[0]) == 3 && all_of(&n->attr[2], 0) && all_of(&n->attr[3], 0)) {
-        MsTensor *two[2];
-        MS_TRY(
-            ms_max_pool(two_axes(in[0]), TWO(0, 1), TWO(1, 1), MS_INTS(0, 0), MS_INTS(0, 0), TWO(4, 1), two));
-        out[1] = one_axis(two[1]);
-        return give(out, one_axis(two[0]));
-    }
-    MsInts none = {n->attr[2].n, zeros};
-    return ms_max_pool(padded(n, in[0], -INFINITY), ATTR(0), ATTR(1), none, none, ATTR(4), out);
-}
-static MsTensor *plain_avg(const MsNode *n, MsTensor *x)
-{
-    MsInts none = {n->attr[2].n, zeros};
-    return ms_avg_pool(x, ATTR(0), ATTR(1), none, none, true, 0);
-}
-LOWER(avg_pool)
-{
-    MsTensor *x = in[0];
-    double area = 1;
-    for (int k = 0; k < n->attr[0].n; k++) area *= (double)n->attr[0].v[k];
-    if (all_of(&n->attr[2], 0) && all_of(&n->attr[3], 0)) {
-        if (ms_tensor_ndim(x) == 3 && n->attr[5].i == 0)
-            return give(out, one_axis(ms_avg_pool(two_axes(x), TWO(0, 1), TWO(1, 1), MS_INTS(0, 0),
-                                                  MS_INTS(0, 0), true, 0)));
-        return give(out, ms_mul(plain_avg(n, x), num(x, area / (double)n->attr[5].i)));
-    }
-    MsTensor *y = plain_avg(n, padded(n, x, 0));
-    if (n->attr[5].i) return give(out, ms_mul(y, num(x, area / (double)n->attr[5].i)));
-    if (n->attr[4].i) return give(out, y);
-    MsTensor *share = plain_avg(n, padded(n, ms_full(shape_of(x), 1, ms_tensor_dtype(x)), 0));
-    return give(out, ms_div(y, share));
-}
-LOWER(index) /* one index tensor: whole slices */
-{
-    if (n->n_in != 2)
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                       "For 'export', indexing by several tensors cannot be written.");
-    return give(out, ms_gather(in[0], in[1], n->attr[0].v[0]));
-}
-#define MAX_STEPS 512
-static MsStatus check_steps(int64_t steps)
-{
-    return steps <= MAX_STEPS
-               ? MS_OK
-               : MS_FAIL(MS_ERROR_NOT_IMPLEMENTED, "For 'export', a recurrence of %lld steps is too long.",
-                         (long long)steps);
-}
-LOWER(lstm) /* step by step */
-{
-    UNUSED;
-    MsTensor *h = in[1], *c = in[2], *w = in[3];
-    int64_t steps = ms_tensor_shape(in[0])[0], batch = ms_tensor_shape(in[0])[1],
-            width = ms_tensor_shape(in[0])[2], k = width / 4;
-    MsTensor *ys[MAX_STEPS], *cs[MAX_STEPS];
-    MS_TRY(check_steps(steps));
-    for (int64_t t = 0; t < steps; t++) {
-        MsTensor *a = ms_slice(in[0], MS_INTS(t, 0, 0), MS_INTS(1, batch, width), MS_INTS(1, 1, 1));
-        a = ms_add(ms_reshape(a, MS_INTS(batch, width)), ms_matmul(h, w, false, true));
-        MsTensor *gate[4];
-        for (int g = 0; g < 4; g++) {
-            gate[g] = ms_slice(a, MS_INTS(0, g * k), MS_INTS(batch, k), MS_INTS(1, 1));
-            gate[g] = g == 2 ? ms_tanh(gate[g]) : ms_sigmoid(gate[g]);
-        }
-        c = ms_add(ms_mul(gate[1], c), ms_mul(gate[0], gate[2]));
-        h = ms_mul(gate[3], ms_tanh(c));
-        ys[t] = ms_reshape(h, MS_INTS(1, batch, k));
-        cs[t] = ms_reshape(c, MS_INTS(1, batch, k));
-        if (!cs[t]) return ms_error()->code;
-    }
-    out[0] = ms_concat((int)steps, ys, 0);
-    out[1] = ms_concat((int)steps, cs, 0);
-    out[2] = in[0]; /* for gradients, of which there are none here */
-    return out[0] && out[1] ? MS_OK : ms_error()->code;
-}
-
-LOWER(gru)
-{
-    UNUSED;
-    MsTensor *h = in[1], *w = in[2];
-    int64_t steps = ms_tensor_shape(in[0])[0], batch = ms_tensor_shape(in[0])[1],
-            width = ms_tensor_shape(in[0])[2], k = width / 3;
-    MsTensor *ys[MAX_STEPS];
-    MS_TRY(check_steps(steps));
-    for (int64_t t = 0; t < steps; t++) {
-        MsTensor *x =
-            ms_reshape(ms_slice(in[0], MS_INTS(t, 0, 0), MS_INTS(1, batch, width), MS_INTS(1, 1, 1)),
-                       MS_INTS(batch, width));
-        MsTensor *g = ms_matmul(h, w, false, true), *a[3], *b[3];
-        for (int j = 0; j < 3; j++) {
-            a[j] = ms_slice(x, MS_INTS(0, j * k), MS_INTS(batch, k), MS_INTS(1, 1));
-            b[j] = ms_slice(g, MS_INTS(0, j * k), MS_INTS(batch, k), MS_INTS(1, 1));
-        }
-        MsTensor *reset = ms_sigmoid(ms_add(a[0], b[0])), *update = ms_sigmoid(ms_add(a[1], b[1]));
-        MsTensor *fresh = ms_tanh(ms_add(a[2], ms_mul(reset, in[3] ? ms_add(b[2], in[3]) : b[2])));
-        h = ms_add(fresh, ms_mul(update, ms_sub(h, fresh)));
-        ys[t] = ms_reshape(h, MS_INTS(1, batch, k));
-        if (!ys[t]) return ms_error()->code;
-    }
-    out[1] = in[0];
-    return give(out, ms_concat((int)steps, ys, 0));
-}
-LOWER(attention)
-{
-    MsTensor *q = in[0], *k = in[1], *x = ms_matmul(q, k, false, true);
-    if (!x) return ms_error()->code;
-    x = ms_mul(x, num(x, n->attr[0].f));
-    if (in[3] && ms_tensor_dtype(in[3]) == MS_BOOL)
-        x = ms_where(in[3], x, num(q, n->attr[2].f));
-    else if (in[3])
-        x = ms_add(x, ms_cast(in[3], ms_tensor_dtype(q)));
-    if (n->attr[1].i) {
-        int nd = ms_tensor_ndim(q);
-        int64_t rows = ms_tensor_shape(q)[nd - 2], columns = ms_tensor_shape(k)[nd - 2];
-        MsTensor *row = ms_reshape(ms_arange_int(0, 1, rows, MS_INT64), MS_INTS(rows, 1));
-        x = ms_where(ms_ge(row, ms_arange_int(0, 1, columns, MS_INT64)), x, num(q, -INFINITY));
-    }
-    x = ms_softmax(x, -1);
-    return give(out, ms_matmul(in[4] ? ms_mul(x, in[4]) : x, in[2], false, false));
-}
-LOWER(gather_nd) /* ONNX has int64 indices only */
-{
-    UNUSED;
-    return give(out, ms_gather_nd(in[0], ms_cast(in[1], MS_INT64)));
-}
-LOWER(scatter_nd)
-{
-    return give(out, ms_scatter_nd(in[0], ms_cast(in[1], MS_INT64), in[2], n->attr[0].s));
-}
-LOWER(sort)
-{
-    int64_t size =
-        ms_tensor_shape(in[0])[n->attr[0].i < 0 ? n->attr[0].i + ms_tensor_ndim(in[0]) : n->attr[0].i];
-    return ms_topk(in[0], size, n->attr[0].i, n->attr[1].i, true, out);
-}
 
 /* ---- nodes that a line does not say ---- */
 
@@ -462,6 +42,12 @@ static MsExArg pads(const MsExporter *x, const MsAttr *low, const MsAttr *high)
         v[pairs ? 2 * k + 1 : low->n + k] = high->v[k];
     }
     return ms__ex_ints(2 * low->n, v);
+}
+
+static int32_t mindir_adaptive(MsExporter *x, const MsNode *n)
+{
+    MsExArg arg[] = {input(x, n, 0), ms__ex_key("output_size", ms__ex_ints(2, n->attr[0].v + 2))};
+    return emit(x, n, "AdaptiveAvgPool2D", 2, arg);
 }
 
 static int32_t mindir_conv(MsExporter *x, const MsNode *n)
@@ -543,12 +129,6 @@ static int32_t onnx_transposed(MsExporter *x, const MsNode *n)
                      ms__ex_key("output_padding", ms__ex_ints((int)nd, more)),
                      ms__ex_key("group", EX_INT(n->attr[5].i))};
     return emit(x, n, "ConvTranspose", 9, arg);
-}
-LOWER(transposed_bias)
-{
-    MsTensor *y =
-        ms_conv_input_grad(in[0], in[1], NULL, ATTR(0), ATTR(1), ATTR(2), ATTR(3), ATTR(4), n->attr[5].i);
-    return give(out, ms_add(y, per_channel(in[2], y)));
 }
 
 static int32_t mindir_pool(MsExporter *x, const MsNode *n)
@@ -708,15 +288,6 @@ static int32_t reduction(MsExporter *x, const MsNode *n)
     if (!name[k][mindir ? 1 : 2]) return -1;
     return emit(x, n, name[k][mindir ? 1 : 2], mindir && k == 0 ? 4 : 3, arg);
 }
-LOWER(bool_reduction) /* all = min, any = max of bytes */
-{
-    bool all = strcmp(n->op->name, "reduce_all") == 0;
-    MsInts axis = n->attr[0].kind == MS_ATTR_INTS ? ATTR(0) : MS_INTS_NONE;
-    MsTensor *x = ms_cast(in[0], MS_INT32);
-    return give(
-        out,
-        ms_cast(all ? ms_reduce_min(x, axis, n->attr[1].i) : ms_reduce_max(x, axis, n->attr[1].i), MS_BOOL));
-}
 
 /* The index of an extremum, then an axis of size 1 in its place when dimensions are kept. */
 static int32_t mindir_arg(MsExporter *x, const MsNode *n)
@@ -746,16 +317,6 @@ static int32_t onnx_layer_norm(MsExporter *x, const MsNode *n)
                      ms__ex_key("axis", EX_INT(-n->attr[0].i)),
                      ms__ex_key("epsilon", EX_FLOAT(n->attr[1].f))};
     return emit(x, n, "LayerNormalization", 5, arg);
-}
-LOWER(layer_norm) /* with weights, of one and zero where there are none */
-{
-    MsTensor *x = in[0];
-    int64_t last[MS_MAX_DIM], nd = n->attr[0].i, skip = ms_tensor_ndim(x) - nd;
-    for (int d = 0; d < nd; d++) last[d] = ms_tensor_shape(x)[skip + d];
-    MsInts shape = {(int)nd, last};
-    MsTensor *gamma = in[1] ? in[1] : ms_full(shape, 1, ms_tensor_dtype(x)),
-             *beta = in[2] ? in[2] : ms_full(shape, 0, ms_tensor_dtype(x));
-    return ms_layer_norm(x, gamma, beta, nd, n->attr[1].f, out);
 }
 
 static int32_t topk(MsExporter *x, const MsNode *n)
@@ -818,21 +379,17 @@ static int32_t mindir_scatter(MsExporter *x, const MsNode *n)
 
 #define BOTH(f) .emit = {f, f}
 static const MsExRow rows[] = {
-    {.op = "identity", .line = {NULL}, .lower = lower_pass},
-    {.op = "stop_gradient", .line = {NULL}, .lower = lower_pass},
-    {.op = "contiguous", .line = {NULL}, .lower = lower_pass},
-    {.op = "copy", .line = {NULL}, .lower = lower_pass},
     {.op = "neg", .line = {"Neg* $0", "Neg $0"}},
-    {.op = "square", .line = {"Square* $0", NULL}, .lower = lower_square},
+    {.op = "square", .line = {"Square* $0", NULL}},
     {.op = "sign", .line = {"Sign* $0", "Sign $0"}},
     {.op = "abs", .line = {"Abs* $0", "Abs $0"}},
     {.op = "sqrt", .line = {"Sqrt* $0", "Sqrt $0"}},
-    {.op = "rsqrt", .line = {"Rsqrt* $0", NULL}, .lower = lower_rsqrt},
+    {.op = "rsqrt", .line = {"Rsqrt* $0", NULL}},
     {.op = "reciprocal", .line = {"Reciprocal* $0", "Reciprocal $0"}},
     {.op = "exp", .line = {"Exp* $0", "Exp $0"}},
-    {.op = "expm1", .line = {"Expm1* $0", NULL}, .lower = lower_expm1},
+    {.op = "expm1", .line = {"Expm1* $0", NULL}},
     {.op = "log", .line = {"Log* $0", "Log $0"}},
-    {.op = "log1p", .line = {"Log1p* $0", NULL}, .lower = lower_log1p},
+    {.op = "log1p", .line = {"Log1p* $0", NULL}},
     {.op = "sin", .line = {"Sin* $0", "Sin $0"}},
     {.op = "cos", .line = {"Cos* $0", "Cos $0"}},
     {.op = "tan", .line = {"Tan* $0", "Tan $0"}},
@@ -847,41 +404,39 @@ static const MsExRow rows[] = {
     {.op = "atanh", .line = {"Atanh* $0", "Atanh $0"}},
     {.op = "sigmoid", .line = {"Sigmoid* $0", "Sigmoid $0"}},
     {.op = "erf", .line = {"Erf* $0", "Erf $0"}},
-    {.op = "erfc", .line = {"Erfc* $0", NULL}, .lower = lower_erfc},
+    {.op = "erfc", .line = {"Erfc* $0", NULL}},
     {.op = "erfinv", .line = {"Erfinv* $0", NULL}},
-    {.op = "log_sigmoid", .line = {NULL, NULL}, .lower = lower_log_sigmoid},
     {.op = "relu", .line = {"ReLU* $0", "Relu $0"}},
     {.op = "softplus", .line = {"Softplus $0", "Softplus $0"}},
-    {.op = "gelu", .line = {NULL, NULL}, .lower = lower_gelu},
-    {.op = "gelu_tanh", .line = {"GeLU* $0", NULL}, .lower = lower_gelu_tanh},
-    {.op = "silu", .line = {"SiLU* $0", NULL}, .lower = lower_silu},
-    {.op = "mish", .line = {"Mish $0", NULL}, .lower = lower_mish},
+    {.op = "gelu_tanh", .line = {"GeLU* $0", NULL}},
+    {.op = "silu", .line = {"SiLU* $0", NULL}},
+    {.op = "mish", .line = {"Mish $0", NULL}},
     {.op = "hswish", .line = {"HSwish* $0", "HardSwish $0"}},
     {.op = "hsigmoid", .line = {"HSigmoid* $0", "HardSigmoid $0 alpha=#0.16666666666666666 beta=#0.5"}},
-    {.op = "elu", .line = {NULL, "Elu $0 alpha=alpha"}, .lower = lower_elu},
-    {.op = "leaky_relu", .line = {NULL, "LeakyRelu $0 alpha=slope"}, .lower = lower_leaky_relu},
+    {.op = "elu", .line = {NULL, "Elu $0 alpha=alpha"}},
+    {.op = "leaky_relu", .line = {NULL, "LeakyRelu $0 alpha=slope"}},
     {.op = "floor", .line = {"Floor* $0", "Floor $0"}},
     {.op = "ceil", .line = {"Ceil* $0", "Ceil $0"}},
     {.op = "round", .line = {"Round* $0 #i0", "Round $0"}},
-    {.op = "trunc", .line = {"Trunc* $0", NULL}, .lower = lower_trunc},
+    {.op = "trunc", .line = {"Trunc* $0", NULL}},
     {.op = "is_nan", .line = {"IsNan $0", "IsNaN $0"}},
     {.op = "is_inf", .line = {"IsInf $0", "IsInf $0"}},
-    {.op = "is_finite", .line = {"IsFinite* $0", NULL}, .lower = lower_is_finite},
+    {.op = "is_finite", .line = {"IsFinite* $0", NULL}},
     {.op = "logical_not", .line = {"LogicalNot* $0", "Not $0"}},
     {.op = "bitwise_not", .line = {"Invert $0", "BitwiseNot $0"}},
     {.op = "add", .line = {"Add* $0 $1", "Add $0 $1"}},
     {.op = "sub", .line = {"Sub* $0 $1", "Sub $0 $1"}},
     {.op = "mul", .line = {"Mul* $0 $1", "Mul $0 $1"}},
     {.op = "div", .line = {"Div* $0 $1", "Div $0 $1"}},
-    {.op = "floor_div", .line = {"FloorDiv* $0 $1", NULL}, .lower = lower_floor_div},
-    {.op = "mod", .line = {"FloorMod* $0 $1", NULL}, .lower = lower_mod},
-    {.op = "fmod", .line = {"TruncateMod $0 $1", "Mod $0 $1 fmod=#i1"}, .lower = lower_fmod},
+    {.op = "floor_div", .line = {"FloorDiv* $0 $1", NULL}},
+    {.op = "mod", .line = {"FloorMod* $0 $1", NULL}},
+    {.op = "fmod", .line = {"TruncateMod $0 $1", "Mod $0 $1 fmod=#i1"}},
     {.op = "pow", .line = {"Pow* $0 $1", "Pow $0 $1"}},
     {.op = "maximum", .line = {"Maximum* $0 $1", "Max $0 $1"}},
     {.op = "minimum", .line = {"Minimum* $0 $1", "Min $0 $1"}},
-    {.op = "atan2", .line = {"Atan2* $0 $1", NULL}, .lower = lower_atan2},
+    {.op = "atan2", .line = {"Atan2* $0 $1", NULL}},
     {.op = "eq", .line = {"Equal* $0 $1", "Equal $0 $1"}},
-    {.op = "ne", .line = {"NotEqual* $0 $1", NULL}, .lower = lower_ne},
+    {.op = "ne", .line = {"NotEqual* $0 $1", NULL}},
     {.op = "lt", .line = {"Less* $0 $1", "Less $0 $1"}},
     {.op = "le", .line = {"LessEqual* $0 $1", "LessOrEqual $0 $1"}},
     {.op = "gt", .line = {"Greater* $0 $1", "Greater $0 $1"}},
@@ -899,10 +454,8 @@ static const MsExRow rows[] = {
     {.op = "prod", .line = {NULL}, BOTH(reduction)},
     {.op = "reduce_max", .line = {NULL}, BOTH(reduction)},
     {.op = "reduce_min", .line = {NULL}, BOTH(reduction)},
-    {.op = "reduce_all", .line = {NULL}, .emit = {reduction, NULL}, .lower = lower_bool_reduction},
-    {.op = "reduce_any", .line = {NULL}, .emit = {reduction, NULL}, .lower = lower_bool_reduction},
-    {.op = "logsumexp", .line = {NULL}, .lower = lower_logsumexp},
-    {.op = "var", .line = {NULL}, .lower = lower_var},
+    {.op = "reduce_all", .line = {NULL}, .emit = {reduction, NULL}},
+    {.op = "reduce_any", .line = {NULL}, .emit = {reduction, NULL}},
     {.op = "argmax", .line = {NULL, "ArgMax $0 axis=axis keepdims=keepdims"}, .emit = {mindir_arg, NULL}},
     {.op = "argmin", .line = {NULL, "ArgMin $0 axis=axis keepdims=keepdims"}, .emit = {mindir_arg, NULL}},
     {.op = "softmax", .line = {"Softmax* $0 (axis)", "Softmax $0 axis=axis"}},
@@ -911,41 +464,37 @@ static const MsExRow rows[] = {
     {.op = "transpose", .line = {"Transpose* $0 perm", "Transpose $0 perm=perm"}},
     {.op = "broadcast_to", .line = {"BroadcastTo* $0 shape", "Expand $0 shape"}},
     {.op = "slice", .line = {NULL}, .emit = {mindir_slice, onnx_slice}},
-    {.op = "flip", .line = {"ReverseV2* $0 axis", NULL}, .lower = lower_flip_one},
+    {.op = "flip", .line = {"ReverseV2* $0 axis", NULL}},
     {.op = "pad", .line = {NULL}, .emit = {mindir_pad, onnx_pad}},
     {.op = "concat", .line = {"Concat* $* axis", "Concat $* axis=axis"}},
-    {.op = "tril", .line = {NULL}, .lower = lower_tri},
-    {.op = "triu", .line = {NULL}, .lower = lower_tri},
     {.op = "gather", .line = {"Gather* $0 $1 axis #i0", "Gather $0 $1 axis=axis"}},
     {.op = "take_along", .line = {"GatherD* $0 axis $1", "GatherElements $0 $1 axis=axis"}},
-    {.op = "gather_nd", .line = {"GatherNd* $0 $1", "GatherND $0 $1"}, .lower = lower_gather_nd},
-    {.op = "scatter_nd", .line = {NULL}, .emit = {mindir_scatter, onnx_scatter}, .lower = lower_scatter_nd},
-    {.op = "index", .line = {NULL}, .lower = lower_index},
+    {.op = "gather_nd", .line = {"GatherNd* $0 $1", "GatherND $0 $1"}},
+    {.op = "scatter_nd", .line = {NULL}, .emit = {mindir_scatter, onnx_scatter}},
     {.op = "cumsum",
      .line = {"CumSum* $0 axis exclusive reverse", "CumSum $0 axis exclusive=exclusive reverse=reverse"}},
     {.op = "topk", .line = {NULL}, BOTH(topk)},
-    {.op = "linear", .line = {NULL}, .lower = lower_linear},
-    {.op = "matmul", .line = {NULL}, .emit = {mindir_matmul, onnx_matmul}, .lower = lower_matmul},
-    {.op = "conv", .line = {NULL}, .emit = {mindir_conv, onnx_conv}, .lower = lower_conv},
-    {.op = "conv_input_grad",
-     .line = {NULL},
-     .emit = {mindir_transposed, onnx_transposed},
-     .lower = lower_transposed_bias},
-    {.op = "max_pool", .line = {NULL}, .emit = {mindir_pool, onnx_pool}, .lower = lower_max_pool},
-    {.op = "avg_pool", .line = {NULL}, .emit = {mindir_pool, onnx_pool}, .lower = lower_avg_pool},
+    {.op = "matmul", .line = {NULL}, .emit = {mindir_matmul, onnx_matmul}},
+    {.op = "conv", .line = {NULL}, .emit = {mindir_conv, onnx_conv}},
+    {.op = "conv_input_grad", .line = {NULL}, .emit = {mindir_transposed, onnx_transposed}},
+    {.op = "max_pool", .line = {NULL}, .emit = {mindir_pool, onnx_pool}},
+    {.op = "avg_pool", .line = {NULL}, .emit = {mindir_pool, onnx_pool}},
     {.op = "batch_norm_apply",
-     .line = {"BatchNorm*/5 $0 $1 $2 $3 $4 #F eps #0.1 #i0", "BatchNormalization $0 $1 $2 $3 $4 epsilon=eps"},
-     .lower = lower_batch_norm_apply},
-    {.op = "layer_norm",
-     .line = {NULL},
-     .emit = {mindir_layer_norm, onnx_layer_norm},
-     .lower = lower_layer_norm},
+     .line = {"BatchNorm*/5 $0 $1 $2 $3 $4 #F eps #0.1 #i0",
+              "BatchNormalization $0 $1 $2 $3 $4 epsilon=eps"}},
+    {.op = "layer_norm", .line = {NULL}, .emit = {mindir_layer_norm, onnx_layer_norm}},
+    {.op = "adaptive_avg_pool", .line = {NULL}, .emit = {mindir_adaptive, NULL}},
+    {.op = "left_shift", .line = {"LeftShift $0 $1", NULL}},
+    {.op = "right_shift", .line = {"RightShift $0 $1", NULL}},
+    {.op = "lgamma", .line = {"Lgamma $0", NULL}},
+    {.op = "digamma", .line = {"Digamma $0", NULL}},
+    {.op = "real", .line = {"Real* $0", NULL}},
+    {.op = "imag", .line = {"Imag* $0", NULL}},
+    {.op = "conj", .line = {"Conj* $0", NULL}},
+    {.op = "cumprod", .line = {"CumProd* $0 axis exclusive reverse", NULL}},
     {.op = "cond", .line = {NULL}, .emit = {ms__mindir_cond, NULL}},
     {.op = "while", .line = {NULL}, .emit = {ms__mindir_while, NULL}},
-    {.op = "lstm", .line = {NULL}, .lower = lower_lstm},
-    {.op = "gru", .line = {NULL}, .lower = lower_gru},
-    {.op = "attention", .line = {NULL}, .lower = lower_attention},
-    {.op = "sort", .line = {NULL}, .emit = {mindir_sort, NULL}, .lower = lower_sort},
+    {.op = "sort", .line = {NULL}, .emit = {mindir_sort, NULL}},
     {.op = "put_along", .line = {NULL}, BOTH(put_along)},
 };
 
@@ -954,32 +503,4 @@ const MsExRow *ms__ex_row(const MsOp *op)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (strcmp(rows[k].op, op->name) == 0) return &rows[k];
     return NULL;
-}
-
-/* Whether a node of an operator that could be written needs to be lowered all the same. */
-bool ms__ex_wants_lower(const MsExporter *x, const MsNode *n, MsTensor *const *in)
-{
-    const char *op = n->op->name;
-    bool mindir = x->format == MS_MODEL_MINDIR;
-    if (strcmp(op, "matmul") == 0) {
-        int na = ms_tensor_ndim(in[0]), nb = ms_tensor_ndim(in[1]);
-        if (na != nb) return true;
-        for (int d = 0; d < na - 2; d++)
-            if (ms_tensor_shape(in[0])[d] != ms_tensor_shape(in[1])[d]) return true;
-        return false;
-    }
-    if (strcmp(op, "conv") == 0) return mindir && (in[2] || ms_tensor_ndim(in[0]) == 3);
-    if (strcmp(op, "conv_input_grad") == 0) return mindir && in[2];
-    if (strcmp(op, "max_pool") == 0)
-        return mindir && (!all_of(&n->attr[2], 0) || !all_of(&n->attr[3], 0) || ms_tensor_ndim(in[0]) == 3);
-    if (strcmp(op, "avg_pool") == 0) {
-        bool pad = !all_of(&n->attr[2], 0) || !all_of(&n->attr[3], 0);
-        return n->attr[5].i != 0 || (mindir && (pad || ms_tensor_ndim(in[0]) == 3));
-    }
-    if (strcmp(op, "batch_norm_apply") == 0)
-        return in[5] || n->attr[1].i || ms_tensor_ndim(in[0]) < 2 || (mindir && ms_tensor_ndim(in[0]) == 3) ||
-               (mindir && ms_tensor_ndim(in[0]) > 4) || ms_tensor_dtype(in[0]) != ms_tensor_dtype(in[1]);
-    if (strcmp(op, "gather_nd") == 0 || strcmp(op, "scatter_nd") == 0)
-        return !mindir && ms_tensor_dtype(in[1]) != MS_INT64;
-    return strcmp(op, "layer_norm") == 0 && (!in[1] || !in[2]);
 }
