@@ -263,7 +263,7 @@ class _Graph:
 class FuncGraph:
     """A model as a file holds it; ``nn.GraphCell`` runs it."""
 
-    def __init__(self, model, bytes_of_file=None):
+    def __init__(self, model):
         version = model.get("mind_ir_version", 0)
         if version > VERSION:
             raise RuntimeError(f"The model has version {version} of the MindIR format; the newest known here is {VERSION}.")
@@ -282,7 +282,6 @@ class FuncGraph:
         self.constants = {n["name"]: _value(n["attribute"][0]) for g in (model["graph"], *model.get("functions", ()))
                           for n in g.get("node", ()) if n.get("op_type") == "Constant" and n.get("attribute")}
         self.user_info = {e.get("key", ""): e.get("value", "") for e in model.get("user_info", ())}
-        self.bytes = bytes_of_file
         self.input_names = [name.partition(":")[2] for name in self.root.inputs]
 
     def __repr__(self):
@@ -367,7 +366,7 @@ def _local(proto):
 def decode(name, content, folder):
     """A model of a file's bytes."""
     try:
-        return FuncGraph(_c.mindir_decode(name, content, folder), content)
+        return FuncGraph(_c.mindir_decode(name, content, folder))
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError) as e:
         raise RuntimeError(f"Load MindIR failed. {name} cannot be read: {e}") from e
 

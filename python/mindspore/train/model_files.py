@@ -106,7 +106,7 @@ class _Model:
         for p in net.get_parameters() if hasattr(net, "get_parameters") else ():
             known[p.data_ptr(), tuple(p.shape)] = p.name
         self.names = [known.get((t.data_ptr(), tuple(t.shape))) for t in self.captured]
-        self.title = getattr(net, "__qualname__", type(net).__name__).replace(":", "_")
+        self.title = getattr(net, "__qualname__", type(net).__name__).replace(":", "_")[:80]
 
     def places(self, folder):
         """(file, offset) of each weight, all in one file of `folder`."""
