@@ -63,16 +63,6 @@ def test_layers_under_older_names():
     for name in ('AvgPool1d', 'AvgPool2d', 'AvgPool3d', 'Dropout2d', 'Dropout', 'Embedding', 'L1Loss', 'LayerNorm', 'LogSoftmax', 'MaxPool2d',
                  'PReLU'):
         assert getattr(nn, name + 'Ext') is getattr(mint.nn, name)
-    x, t = Tensor([1., 2.]), Tensor([3., 4.])
-    out, (g,) = nn.Vjp(lambda v: v**3)(x, t)
-    for got, want in ((nn.Jvp(lambda v: v**3)(x, t), ([1, 8], [9, 48])), ((out, g), ([1, 8], [9, 48])),
-                      (nn.Jvp(lambda u, v: u * v)(x, t, t, x), ([3, 8], [10, 20]))):
-        close(got[0], want[0]), close(got[1], want[1])
-    out, (gu, gv) = nn.Vjp(lambda u, v: u * v)(x, t, Tensor([1., 1.]))
-    close(gu, [3, 4]), close(gv, [1, 2])
-    for call, kind in ((lambda: nn.Jvp(3), TypeError), (lambda: nn.Jvp(abs)(x), ValueError), (lambda: nn.Vjp(abs)(x), ValueError)):
-        with pytest.raises(kind):
-            call()
 
 
 @pytest.mark.parametrize('a, b', [(False, False), (True, False), (False, True), (True, True)])
@@ -121,3 +111,64 @@ def test_functions():
     assert ops.isnan_ext(Tensor([np.nan, 1.])).tolist() == [True, False]
     a, b, c = (Tensor(rng.normal(size=s)) for s in ((2, 3, 5), (2, 3, 4), (2, 4, 5)))
     close(ops.baddbmm_ext(a, b, c, beta=2, alpha=3), 2 * a.asnumpy() + 3 * b.asnumpy() @ c.asnumpy())
+
+
+def test_counting_primitives():
+    x = rng.normal(size=(2, 16)).astype(np.float32)
+    close(ops.CompareAndBitpack()(Tensor(x), Tensor(.25)), np.packbits(x > .25, -1))
+    assert ops.CompareAndBitpack()(Tensor(x), Tensor(.25)).dtype is ms.uint8
+    with pytest.raises(ValueError):
+        ops.CompareAndBitpack()(Tensor(x[:, :7]), Tensor(.25))
+    want = np.histogram(np.clip(x, -1, .999), 5, (-1, 1))[0]
+    close(ops.HistogramFixedWidth(5)(Tensor(x), Tensor([-1., 1.])), want)
+    assert ops.HistogramFixedWidth(5, 'int64')(Tensor(x), Tensor([-1., 1.])).dtype is ms.int64
+    for args, limits in (((0,), (-1., 1.)), ((5, 'x'), (-1., 1.)), ((5,), (1., 1.))):
+        with pytest.raises(ValueError):
+            ops.HistogramFixedWidth(*args)(Tensor(x), Tensor(limits))
+
+
+@pytest.mark.parametrize('starts, limits, deltas', [([2, 5, 8], [3, 5, 12], [1, 1, 1]), ([0, 9], [5, 2], [2, -3]), ([0., 1.], [1., 1.5], [.3, .25]),
+                                                    ([1], [7], [3]), ([5], [2], [1])])
+def test_ragged_range(starts, limits, deltas):
+    splits, values = ops.RaggedRange(ms.int64)(Tensor(starts), Tensor(limits), Tensor(deltas))
+    rows = [np.arange(*r) for r in zip(starts, limits, deltas)]
+    close(values, np.concatenate(rows)), close(splits, np.cumsum([0] + [len(r) for r in rows]))
+    assert values.dtype == Tensor(starts).dtype and ops.RaggedRange(ms.int32)(Tensor(1), Tensor(4), Tensor(1))[0].dtype is ms.int32
+    with pytest.raises(ValueError):
+        ops.RaggedRange(ms.int64)(Tensor(starts), Tensor(limits), Tensor([0]))
+
+
+def margin_loss(x, target):
+    loss = 0
+    mine = list(target[:list(target).index(-1)] if -1 in target else target)
+    for j in mine:
+        loss += sum(max(0, 1 - x[j] + x[i]) for i in range(len(x)) if i not in mine)
+    return loss / len(x)
+
+
+def test_multilabel_margin_loss():
+    x, t = rng.normal(size=(3, 4)), np.array([[3, 0, -1, 1], [-1, 2, 1, 0], [0, 1, 2, 3]], np.int32)
+    each = [margin_loss(a, b) for a, b in zip(x, t)]
+    for reduction, want in (('none', each), ('sum', sum(each)), ('mean', np.mean(each))):
+        close(ops.multilabel_margin_loss(Tensor(x), Tensor(t), reduction), want)
+    close(ops.MultilabelMarginLoss()(Tensor(x[0]), Tensor(t[0]))[0], each[0])
+    close(ops.MultilabelMarginLoss()(Tensor(x), Tensor(t))[1], [[1, 0, 0, 1], [0] * 4, [1] * 4])
+    d = rng.normal(size=(3, 4))
+    step = sum(margin_loss(a, b) for a, b in zip(x + 1e-6 * d, t)) - sum(margin_loss(a, b) for a, b in zip(x - 1e-6 * d, t))
+    g = ms.grad(lambda v: ops.multilabel_margin_loss(v, Tensor(t), 'sum'))(Tensor(x))
+    assert np.isclose((g.asnumpy() * d).sum(), step / 2e-6, 1e-6)
+    for args in ((Tensor(x), Tensor(t), 'x'), (Tensor(x), Tensor(t[:2]))):
+        with pytest.raises(ValueError):
+            ops.multilabel_margin_loss(*args)
+
+
+def test_rotary_and_segments():
+    x, angle = rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 2))
+    for mode, twice in ((0, np.concatenate([angle, angle], -1)), (1, angle.repeat(2, -1))):
+        pairs = x[..., :2] + 1j * x[..., 2:] if mode == 0 else x[..., ::2] + 1j * x[..., 1::2]
+        turned = pairs * np.exp(1j * angle)
+        want = np.concatenate([turned.real, turned.imag], -1) if mode == 0 else np.stack([turned.real, turned.imag], -1).reshape(x.shape)
+        close(ops.rotary_position_embedding(Tensor(x), Tensor(np.cos(twice)), Tensor(np.sin(twice)), mode), want)
+    with pytest.raises(ValueError):
+        ops.rotary_position_embedding(Tensor(x), Tensor(1.), Tensor(0.), 2)
+    close(ops.sparse_segment_mean(Tensor(x[0]), Tensor([0, 2, 1], ms.int32), Tensor([0, 0, 1], ms.int32)), [x[0][[0, 2]].mean(0), x[0, 1]])

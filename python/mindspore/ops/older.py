@@ -245,3 +245,26 @@ def add_rms_norm(x1, x2, gamma, epsilon=1e-6):
     """(y, rstd, x): the normalised sum, the reciprocal of its root mean square, the sum."""
     x = x1 + x2
     return (*_o.rms_norm(x, gamma, epsilon), x)
+
+
+def rotary_position_embedding(x, cos, sin, mode=0):
+    """x cos + x' sin, where x' are the pairs of the last axis turned by a right angle: pairs of the two halves (mode 0) or of
+    neighbours (mode 1)."""
+    n = x.shape[-1]
+    if mode not in (0, 1) or n % 2:
+        raise ValueError(f"For 'rotary_position_embedding', the 'mode' must be 0 or 1 and the last size even, but got {mode} and {n}.")
+    if mode == 0:
+        turned = _o.cat((-x[..., n // 2:], x[..., :n // 2]), -1)
+    else:
+        turned = _o.stack((-x[..., 1::2], x[..., ::2]), -1).reshape(x.shape)
+    return x * cos + turned * sin
+
+
+def multilabel_margin_loss(input, target, reduction="mean"):
+    """The margins between the targets and the other classes of each example."""
+    return _primitive("MultilabelMarginLoss", reduction)(input, target)[0]
+
+
+def sparse_segment_mean(x, indices, segment_ids):
+    """The means of rows of x, segment by segment."""
+    return _primitive("SegmentMean")(_o.gather(x, indices, 0), segment_ids)

@@ -14,7 +14,8 @@ __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", 
            "unstack", "triangular_solve", "eig", "median", "im2col",
            "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
            "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence",
-           "confusion_matrix", "sparse_dense_add", "sparse_dense_matmul", "tridiagonal_matmul"]
+           "confusion_matrix", "sparse_dense_add", "sparse_dense_matmul", "tridiagonal_matmul", "compare_and_bitpack",
+           "histogram_fixed_width", "multilabel_margin_loss", "ragged_range"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -539,3 +540,57 @@ def tridiagonal_matmul(above, main, below, rhs):
     none = _o.zeros_like(rhs[..., :1, :])
     down, up = _o.cat((none, rhs[..., :-1, :]), -2), _o.cat((rhs[..., 1:, :], none), -2)
     return above.swapaxes(-1, -2) * up + main.swapaxes(-1, -2) * rhs + below.swapaxes(-1, -2) * down
+
+
+def compare_and_bitpack(x, threshold):
+    """x > threshold, eight neighbours of the last axis to a byte, the first in its highest bit."""
+    if x.ndim == 0 or x.shape[-1] % 8:
+        raise ValueError(f"For 'CompareAndBitpack', the size of the last axis must be a multiple of 8, but the shape is {x.shape}.")
+    bits = (x > threshold).astype(mstype.int32).reshape(*x.shape[:-1], x.shape[-1] // 8, 8)
+    return (bits * Tensor([128, 64, 32, 16, 8, 4, 2, 1], mstype.int32)).sum(-1).astype(mstype.uint8)
+
+
+def histogram_fixed_width(x, limits, n, dtype):
+    """How many elements lie in each of n equal parts of a range; those outside count in the first and last one."""
+    if dtype not in ("int32", "int64"):
+        raise ValueError(f"For 'HistogramFixedWidth', the 'dtype' must be int32 or int64, but got {dtype}.")
+    if n < 1 or not limits[0] < limits[1]:
+        raise ValueError(f"For 'HistogramFixedWidth', {n} parts of the range [{limits[0]}, {limits[1]}] cannot be counted.")
+    at = _o.clamp(_o.floor((x - limits[0]) / (limits[1] - limits[0]) * n), 0, n - 1).astype(mstype.int64).reshape(-1)
+    return _p.unsorted_segment(_o.ones(at.shape, getattr(mstype, dtype)), at, n, "add")
+
+
+def multilabel_margin_loss(x, target, reduction):
+    """(loss, is_target): 1 - (score of a target - score of another class), where positive, summed over both and divided by the number
+    of classes; the targets of an example end at the first -1."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"For 'MultilabelMarginLoss', the 'reduction' must be in ['none', 'mean', 'sum'], but got {reduction}.")
+    if x.shape != target.shape or x.ndim not in (1, 2):
+        raise ValueError(f"For 'MultilabelMarginLoss', 'x' and 'target' must have one shape of 1 or 2 axes, but got {x.shape} and "
+                         f"{target.shape}.")
+    shape = x.shape
+    x, target = x.reshape(-1, shape[-1]), target.reshape(-1, shape[-1]).astype(mstype.int64)
+    given = _o.cumprod((target >= 0).astype(mstype.int64), 1)
+    at = target * given
+    mine = _o.tensor_scatter_elements(_o.zeros_like(at), at, given, 1, "add") > 0
+    margins = _o.relu(1 - _o.gather_elements(x, 1, at).expand_dims(2) + x.expand_dims(1))
+    counted = given.astype(x.dtype).expand_dims(2) * _o.logical_not(mine).astype(x.dtype).expand_dims(1)
+    loss = (margins * counted).sum((1, 2)) / shape[-1]
+    loss = loss.reshape(shape[:-1]) if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+    return loss, mine.astype(mstype.int32).reshape(shape)
+
+
+def ragged_range(starts, limits, deltas, splits_dtype):
+    """(where the rows begin and end, the numbers of all rows): row k counts from starts[k] to limits[k] in steps of deltas[k]."""
+    if bool((deltas == 0).any()):
+        raise ValueError("For 'RaggedRange', the 'deltas' must not be 0.")
+    n = max(t.size for t in (starts, limits, deltas))
+    starts, limits, deltas = (t.reshape(-1).broadcast_to((n,)) for t in (starts, limits, deltas))
+    exact = starts.dtype in mstype.int_type
+    count = -((starts - limits) // deltas) if exact else _o.ceil((limits - starts) / deltas)
+    count = _o.maximum(count.astype(mstype.int64), Tensor(0, mstype.int64))
+    ends = _o.cumsum(count, 0)
+    splits = _o.cat((Tensor([0], mstype.int64), ends))
+    row = _o.repeat_interleave(_o.arange(n), count.tolist(), 0)
+    place = _o.arange(int(ends[-1]) if n else 0) - splits[row]
+    return splits.astype(splits_dtype), starts[row] + place.astype(starts.dtype) * deltas[row]
