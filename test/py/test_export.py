@@ -157,16 +157,38 @@ def test_written_parameters(tmp_path):
             self.count = Parameter(np.zeros(3, np.float32), name="count")
 
         def construct(self, x):
-            y = x + self.count
+            y, old = x + self.count, ops.deepcopy(self.count)
             self.count += 1.0
-            return y
+            return y, old
 
     x = Tensor(np.arange(3, dtype=np.float32))
     ms.export(Counter(), x, file_name=str(tmp_path / "net"), file_format="MINDIR")
     net = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
     for k in range(3):
-        close(net(x), np.arange(3, dtype=np.float32) + k)
+        close(net(x), [np.arange(3, dtype=np.float32) + k, np.full(3, k, np.float32)])
     assert net.trainable_params()[0].asnumpy().tolist() == [3, 3, 3]
+
+
+def test_a_write_behind_a_call(tmp_path):
+    class Caller(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(np.zeros((), np.float32), name="count")
+
+        def construct(self, x):
+            if x.sum() > 0:
+                y = x * 2
+            else:
+                y = x - 1
+            self.count += 1.0
+            return y
+
+    x = Tensor(np.ones(3, np.float32))
+    ms.export(Caller(), x, file_name=str(tmp_path / "net"), file_format="MINDIR")
+    net = nn.GraphCell(ms.load(str(tmp_path / "net.mindir")))
+    for k in (1, -1, 1):
+        close(net(x * k), x * 2 if k > 0 else x * k - 1)
+    assert net.trainable_params()[0].asnumpy() == 3
 
 
 def test_weights_in_files_of_their_own(tmp_path, monkeypatch):

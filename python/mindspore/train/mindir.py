@@ -177,12 +177,13 @@ class _Lstm:
         return y, h, c, None, None
 
 
+@functools.lru_cache(maxsize=None)
 def _calls():
     """Primitives that are calls of public functions in another order or form."""
     from mindspore import mint, ops
     f = mint.nn.functional
     return {
-        "StopGradient": ops.stop_gradient, "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "PowTensorScalar": ops.pow,
+        "deepcopy": ops.deepcopy, "StopGradient": ops.stop_gradient, "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "PowTensorScalar": ops.pow,
         "RemainderTensorScalar": ops.remainder, "RemainderTensorTensor": ops.remainder, "FloorDivScalar": ops.floor_div,
         "BatchMatMulExt": mint.bmm, "SplitTensor": mint.split, "FillScalar": lambda size, value, dtype: mint.full(size, value, dtype=dtype),
         "MaxDim": mint.max, "MinDim": mint.min, "ConstantPadND": lambda x, pad, value: f.pad(x, pad, "constant", value),
@@ -274,6 +275,7 @@ class FuncGraph:
         self.root = _Graph(model["graph"])
         self.graphs = {g.name: g for g in [self.root, *map(_Graph, model.get("functions", ()))]}
         self.prims = {p.get("name", ""): _Prim(p) for p in model.get("primitives", ())}
+        self.writes = any(p.name.startswith("Assign") or "side_effect_mem" in p.attrs for p in self.prims.values())
         self.weights = {}  # name in the network -> content
         for p in model["graph"].get("parameter", ()):
             if "value" not in p:
@@ -312,25 +314,25 @@ class FuncGraph:
             closure, args = self._callee(op[5:], values, graph), [self._get(values, s, graph) for s in node.get("input", ())]
 
     def _last(self, graph):
-        """The name of the node whose call gives the result, when nothing but Depend comes behind it."""
-        found = graph.__dict__.get("last", 0)
-        if found == 0:
-            found = graph.output
-            for node in reversed(graph.nodes):
-                if node.get("name") != found:
-                    continue
-                prim = self.prims.get(node.get("op_type", "")[5:])
-                if prim is None:
-                    found = node["name"] if node.get("op_type") != "Constant" else None
-                    break
-                if prim.name != "Depend":
-                    found = None
-                    break
-                found = node["input"][0]
-            else:
-                found = None
-            graph.last = found
-        return found
+        """The name of the node whose call gives the result, when nothing but what orders effects comes behind it; else None."""
+        if not hasattr(graph, "last"):
+            graph.last = self._find_last(graph)
+        return graph.last
+
+    def _find_last(self, graph):
+        wanted = graph.output
+        for node in reversed(graph.nodes):
+            op, name = node.get("op_type", ""), node.get("name")
+            prim = self.prims.get(op[5:])
+            if op == "Constant":
+                continue
+            if prim is None:
+                return name if name == wanted else None
+            if prim.name not in ("Depend", "UpdateState", "MakeTuple") or name == wanted and prim.name != "Depend":
+                return None
+            if name == wanted:
+                wanted = node["input"][0]
+        return None
 
     def _get(self, values, name, graph):
         if name in values:
@@ -355,6 +357,8 @@ class FuncGraph:
         prim = self.prims.get(op[5:])
         if prim is None:
             return self._run(self._callee(op[5:], values, graph), inputs)
+        if prim.name == "Load" and self.writes:  # the value as it is now
+            return _calls()["deepcopy"](inputs[0])
         return prim.call(*[x for x in inputs if x is not _STATE] if prim.name not in ("MakeTuple", "Partial") else inputs)
 
 
