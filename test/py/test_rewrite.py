@@ -41,7 +41,7 @@ class Net(nn.Cell):
     def __init__(self):
         super().__init__()
         self.dense, self.relu, self.add, self.sub = nn.Dense(3, 3), nn.ReLU(), ops.Add(), Inner()
-        self.seq = nn.SequentialCell(nn.Sigmoid(), Inner())
+        self.seq = nn.SequentialCell(nn.Sigmoid(), Inner(), nn.SequentialCell(Inner(), nn.Tanh()))
         self.k = 2
 
     def construct(self, x, y=None, *rest, z=2):
@@ -92,9 +92,10 @@ def test_unchanged_network(tree, mode):
     names = [p.name for p in net.get_parameters()]
     new = stree.get_network()
     assert type(new).__name__ == 'NetOpt' and isinstance(new, Net) and new is not net
-    assert new.dense.weight is net.dense.weight and new.seq[1].base.weight is net.seq[1].base.weight
+    assert new.dense.weight is net.dense.weight and new.seq[2][0].base.weight is net.seq[2][0].base.weight
     assert [p.name for p in new.get_parameters()] == [p.name for p in net.get_parameters()] == names
-    assert type(net.sub) is Inner and type(net.seq[1]) is Inner and type(new.sub).__name__ == 'InnerOpt'
+    assert type(net.sub) is type(net.seq[1]) is type(net.seq[2][0]) is Inner
+    assert type(new.sub).__name__ == type(new.seq[2][0]).__name__ == 'InnerOpt'
     ms.set_context(mode=mode)
     try:
         same(new(data()), net(data()))
@@ -266,3 +267,14 @@ def test_table(capsys):
 def test_errors(call, kind):
     with pytest.raises(kind):
         call(SymbolTree.create(Small()))
+
+
+@pytest.mark.parametrize('model', ['resnet18', 'mobilenet_v2_100', 'shufflenet_v2_x0_5', 'ghostnet_100', 'poolformer_s12'])
+def test_models_of_mindcv(model):
+    mindcv = pytest.importorskip('mindcv', exc_type=ImportError)
+    net = mindcv.create_model(model)
+    net.set_train(False)
+    new = SymbolTree.create(net).get_network()
+    x = Tensor(np.random.default_rng(1).normal(size=(1, 3, 64, 64)).astype(np.float32))
+    same([new(x)], [net(x)])
+    assert [p.name for p in new.get_parameters()] == [p.name for p in net.get_parameters()]

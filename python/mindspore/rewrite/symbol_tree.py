@@ -383,6 +383,13 @@ class SymbolTree:
         fn.body = self._body(block)
         return ast.unparse(ast.fix_missing_locations(fn))
 
+    @staticmethod
+    def _place(node):
+        """Where a Cell is in the network: ``name``, or ``name[k]`` in a container."""
+        if node._stmt is None:
+            return f"{SymbolTree._place(node._block.up)}[{node._block.nodes.index(node)}]"
+        return last_name(node._stmt.value.func)
+
     def _extended(self, network):
         """A Cell like ``network`` that has the inserted ones too."""
         new = take(object.__new__(type(network)), network)
@@ -400,14 +407,12 @@ class SymbolTree:
                 scope[name] = parts.add(name, self._function_code(b), {**b.scope, **self._bound})
         lines = ["        obj = extended(obj)"] if self._added else []
         for node in [n for b in blocks for n in b.nodes]:
-            up = node._block.up
-            inside = up is not None and up._kind is NodeType.CellContainer
             if node._name in self._added:
                 at, value = node._name, f"obj.{node._name}"
             elif node._tree is None:
                 continue
             else:
-                at = f"{last_name(up._stmt.value.func)}[{up._inner.nodes.index(node)}]" if inside else last_name(node._stmt.value.func)
+                at = self._place(node)
                 value = f"self.{at}"
             if node._tree is not None:
                 made = node._tree._make(parts)
