@@ -172,3 +172,14 @@ def test_rotary_and_segments():
     with pytest.raises(ValueError):
         ops.rotary_position_embedding(Tensor(x), Tensor(1.), Tensor(0.), 2)
     close(ops.sparse_segment_mean(Tensor(x[0]), Tensor([0, 2, 1], ms.int32), Tensor([0, 0, 1], ms.int32)), [x[0][[0, 2]].mean(0), x[0, 1]])
+
+
+def test_resize_bicubic():
+    """Beside interpolate, whose two grids it has, and values of the original for the third."""
+    x = (np.arange(12, dtype=np.float32)**2 % 7).reshape(1, 1, 3, 4)
+    for size in ((6, 5), (2, 3)):
+        close(ops.ResizeBicubic(False, True)(Tensor(x), size), ops.interpolate(Tensor(x), size, mode='bicubic').asnumpy())
+        close(ops.ResizeBicubic(True)(Tensor(x), Tensor(size)), ops.interpolate(Tensor(x), size, mode='bicubic', align_corners=True).asnumpy())
+    close(ops.ResizeBicubic()(Tensor(x), (2, 3)), [[[[0, 2.16545, 2.79535], [1.6875, 3.62894, .77036]]]], 2e-3)  # its weights come from a table
+    g = ms.grad(lambda t: ops.ResizeBicubic()(t, (6, 5)).sum())(Tensor(x))
+    assert np.isclose(g.sum().item(), 30, 1e-5)

@@ -407,6 +407,7 @@ GLU(axis=-1)(x) = o.glu(x, axis)
 Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x) = tuple(p.dropout(x, keep_prob, -1, own_state(self, Seed0, Seed1)))
 Dropout2D(keep_prob=0.5)(x) = tuple(p.dropout(x, keep_prob, 2))
 Dropout3D(keep_prob=0.5)(x) = tuple(p.dropout(x, keep_prob, 2))
+ResizeBicubic(align_corners=False, half_pixel_centers=False)(images, size) = p.resize(images, ints(size), 'bicubic', align_corners, half_pixel_centers)
 ResizeBilinearV2(align_corners=False, half_pixel_centers=False)(image, size) = p.resize(image, ints(size), 'bilinear', align_corners, half_pixel_centers)
 ResizeBilinear(size, align_corners=False, half_pixel_centers=False)(x) = p.resize(x, ints(size), 'bilinear', align_corners, half_pixel_centers)
 ResizeNearestNeighbor(size, align_corners=False, half_pixel_centers=False)(input_x) = \
