@@ -183,3 +183,52 @@ def test_resize_bicubic():
     close(ops.ResizeBicubic()(Tensor(x), (2, 3)), [[[[0, 2.16545, 2.79535], [1.6875, 3.62894, .77036]]]], 2e-3)  # its weights come from a table
     g = ms.grad(lambda t: ops.ResizeBicubic()(t, (6, 5)).sum())(Tensor(x))
     assert np.isclose(g.sum().item(), 30, 1e-5)
+
+
+def deformable(x, w, off, k, s, p, d, g, dg):
+    """One sample after the other."""
+    n, c, h, wide = x.shape
+    ho, wo = off.shape[2:]
+    off = off.reshape(n, 3, dg, *k, ho, wo)
+
+    def at(b, ch, py, px):
+        y0, x0, total = int(np.floor(py)), int(np.floor(px)), 0
+        for yy in (y0, y0 + 1):
+            for xx in (x0, x0 + 1):
+                if 0 <= yy < h and 0 <= xx < wide:
+                    total += x[b, ch, yy, xx] * (1 - abs(py - yy)) * (1 - abs(px - xx))
+        return total
+    out = np.zeros((n, len(w), ho, wo))
+    for b, o, i, j, ch, u, v in np.ndindex(n, len(w), ho, wo, c // g, *k):
+        cin = o // (len(w) // g) * (c // g) + ch
+        dx, dy, m = off[b, :, cin // (c // dg), u, v, i, j]
+        out[b, o, i, j] += w[o, ch, u, v] * m * at(b, cin, i * s[0] - p[0] + u * d[0] + dy, j * s[1] - p[2] + v * d[1] + dx)
+    return out
+
+
+@pytest.mark.parametrize('k, s, p, d, g, dg', [((3, 3), (1, 1), (1, 1, 1, 1), (1, 1), 1, 1), ((3, 2), (2, 1), (1, 0, 0, 1), (1, 2), 2, 2)])
+def test_deformable_convolution(k, s, p, d, g, dg):
+    x, w = rng.normal(size=(1, 4, 6, 5)), rng.normal(size=(2, 4 // g, *k))
+    ho, wo = (6 + p[0] + p[1] - d[0] * (k[0] - 1) - 1) // s[0] + 1, (5 + p[2] + p[3] - d[1] * (k[1] - 1) - 1) // s[1] + 1
+    off, b = rng.normal(size=(1, 3 * dg * k[0] * k[1], ho, wo)), rng.normal(size=2)
+
+    def conv(x, w, off):
+        return ops.deformable_conv2d(x, w, off, k, (1, 1, *s), p, Tensor(b), (1, 1, *d), g, dg)
+    args = Tensor(x), Tensor(w), Tensor(off)
+    close(conv(*args), deformable(x, w, off, k, s, p, d, g, dg) + b.reshape(-1, 1, 1), 1e-9)
+    sampled = ops.DeformableOffsets((1, 1, *s), p, k, (1, 1, *d), 'NCHW', dg)(args[0], args[2])
+    assert sampled.shape == (1, 4, ho * k[0], wo * k[1])
+    for part, grad in enumerate(ms.grad(lambda *a: (conv(*a)**2).sum(), (0, 1, 2))(*args)):
+        v = rng.normal(size=args[part].shape)
+        up, down = ([Tensor(a.asnumpy() + (e * v if i == part else 0)) for i, a in enumerate(args)] for e in (1e-6, -1e-6))
+        step = ((conv(*up)**2).sum() - (conv(*down)**2).sum()).item() / 2e-6
+        assert np.isclose((grad.asnumpy() * v).sum(), step, 1e-5)
+
+
+def test_deformable_convolution_at_the_grid():
+    x, w = Tensor(rng.normal(size=(2, 2, 5, 5))), Tensor(rng.normal(size=(3, 2, 3, 3)))
+    none = mint.zeros((2, 18, 5, 5), dtype=ms.float64)
+    close(ops.deformable_conv2d(x, w, none, (3, 3), (1, 1, 1, 1), (1, 1, 1, 1), modulated=False),
+          ops.conv2d(x, w, pad_mode='pad', padding=1).asnumpy())
+    with pytest.raises(ValueError, match='offsets'):
+        ops.deformable_conv2d(x, w, none, (3, 3), (1, 1, 1, 1), (1, 1, 1, 1))

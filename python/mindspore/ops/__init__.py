@@ -16,7 +16,7 @@ _HOME = {name: module for module, names in {
                            'bounding_box_encode bounding_box_decode check_valid choice_with_mask multinomial_with_replacement '
                            'uniform_candidate_sampler mirror_pad padding move_to print_ make_tuple tuple_len tail tuple_div switch '
                            'is_dynamic_sequence_element_unknown type_as tensor_dot batch_dot linearize '
-                           'add_rms_norm diff_ext embedding swiglu rotary_position_embedding multilabel_margin_loss sparse_segment_mean',
+                           'add_rms_norm diff_ext embedding swiglu rotary_position_embedding multilabel_margin_loss sparse_segment_mean deformable_conv2d',
 }.items() for name in names.split()}
 _MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache', 'vm_impl_registry')
 

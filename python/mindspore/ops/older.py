@@ -268,3 +268,11 @@ def multilabel_margin_loss(input, target, reduction="mean"):
 def sparse_segment_mean(x, indices, segment_ids):
     """The means of rows of x, segment by segment."""
     return _primitive("SegmentMean")(_o.gather(x, indices, 0), segment_ids)
+
+
+def deformable_conv2d(x, weight, offsets, kernel_size, strides, padding, bias=None, dilations=(1, 1, 1, 1), groups=1, deformable_groups=1,
+                      modulated=True):
+    """A convolution whose samples lie beside the grid by ``offsets``, (x, y) and with ``modulated`` a factor for each (Dai 2017, Zhu
+    2019): (N, 3 deformable_groups kh kw, Ho, Wo). ``padding``: top, bottom, left, right."""
+    sampled = _primitive("DeformableOffsets", strides, padding, kernel_size, dilations, "NCHW", deformable_groups, modulated)(x, offsets)
+    return _o.conv2d(sampled, weight, bias, tuple(kernel_size), "valid", 0, 1, groups)

@@ -15,7 +15,7 @@ __all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", 
            "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
            "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence",
            "confusion_matrix", "sparse_dense_add", "sparse_dense_matmul", "tridiagonal_matmul", "compare_and_bitpack",
-           "histogram_fixed_width", "multilabel_margin_loss", "ragged_range"]
+           "histogram_fixed_width", "multilabel_margin_loss", "ragged_range", "deformable_offsets"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -594,3 +594,27 @@ def ragged_range(starts, limits, deltas, splits_dtype):
     row = _o.repeat_interleave(_o.arange(n), count.tolist(), 0)
     place = _o.arange(int(ends[-1]) if n else 0) - splits[row]
     return splits.astype(splits_dtype), starts[row] + place.astype(starts.dtype) * deltas[row]
+
+
+def _window_places(n_out, stride, low, n_taps, dilation, dtype):
+    """(tap, output): where each tap of each window begins."""
+    return _o.arange(n_taps).astype(dtype).reshape(-1, 1) * dilation + _o.arange(n_out).astype(dtype) * stride - low
+
+
+def deformable_offsets(x, offsets, strides, pads, ksize, dilations, layout, groups, modulated):
+    """The samples of a deformable convolution, those of one window together: (N, C, Ho kh, Wo kw)."""
+    n, c, h, w = x.shape
+    (kh, kw), (sh, sw), (dh, dw) = ksize, strides[2:], dilations[2:]
+    ho, wo = (h + pads[0] + pads[1] - dh * (kh - 1) - 1) // sh + 1, (w + pads[2] + pads[3] - dw * (kw - 1) - 1) // sw + 1
+    parts = 3 if modulated else 2
+    if layout != "NCHW" or c % groups or offsets.shape != (n, parts * groups * kh * kw, ho, wo):
+        raise ValueError(f"For 'DeformableOffsets', the data format must be NCHW, the channels a multiple of {groups} and 'offsets' of shape "
+                         f"{(n, parts * groups * kh * kw, ho, wo)}, but got {layout}, {c} and {offsets.shape}.")
+    offsets = offsets.reshape(n, parts, groups, kh, kw, ho, wo).transpose(1, 0, 2, 5, 3, 6, 4)  # part, n, group, ho, kh, wo, kw
+    at_x = offsets[0] + _window_places(wo, sw, pads[2], kw, dw, x.dtype).swapaxes(0, 1)
+    at_y = offsets[1] + _window_places(ho, sh, pads[0], kh, dh, x.dtype).swapaxes(0, 1).reshape(ho, kh, 1, 1)
+    grid = _o.stack(((2 * at_x + 1) / w - 1, (2 * at_y + 1) / h - 1), -1).reshape(n * groups, ho * kh, wo * kw, 2)
+    y = _o.grid_sample(x.reshape(n * groups, c // groups, h, w), grid, "bilinear", "zeros", False)
+    if modulated:
+        y = y * offsets[2].reshape(n * groups, 1, ho * kh, wo * kw)
+    return y.reshape(n, c, ho * kh, wo * kw)

@@ -385,6 +385,8 @@ DropoutGenMask(Seed0=0, Seed1=0)(shape, keep_prob) = p.dropout_mask(ints(shape),
 DropoutDoMask()(x, mask, keep_prob) = p.dropout_apply(x, mask, keep_prob)
 ROIAlign(pooled_height, pooled_width, spatial_scale, sample_num=2, roi_end_mode=1)(features, rois) = \
 p.roi_align(features, rois, pooled_height, pooled_width, spatial_scale, sample_num, roi_end_mode)
+DeformableOffsets(strides, pads, ksize, dilations=(1, 1, 1, 1), data_format='NCHW', deformable_groups=1, modulated=True)(x, offsets) = \
+    deformable_offsets(x, offsets, strides, pads, ksize, dilations, data_format, deformable_groups, modulated)
 CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes, box_index, crop_size) = \
 p.crop_and_resize(x, boxes, box_index, ints(crop_size), method, extrapolation_value)
 NMSWithMask(iou_threshold=0.5)(bboxes) = tuple(p.nms_with_mask(bboxes, iou_threshold))
