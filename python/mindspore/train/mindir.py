@@ -183,7 +183,7 @@ def _calls():
     from mindspore import mint, ops
     f = mint.nn.functional
     return {
-        "deepcopy": ops.deepcopy, "StopGradient": ops.stop_gradient, "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "PowTensorScalar": ops.pow,
+        "deepcopy": ops.deepcopy, "relu": ops.relu, "StopGradient": ops.stop_gradient, "ClampScalar": ops.clamp, "ClampTensor": ops.clamp, "PowTensorScalar": ops.pow,
         "RemainderTensorScalar": ops.remainder, "RemainderTensorTensor": ops.remainder, "FloorDivScalar": ops.floor_div,
         "BatchMatMulExt": mint.bmm, "SplitTensor": mint.split, "FillScalar": lambda size, value, dtype: mint.full(size, value, dtype=dtype),
         "MaxDim": mint.max, "MinDim": mint.min, "ConstantPadND": lambda x, pad, value: f.pad(x, pad, "constant", value),
@@ -217,6 +217,8 @@ def _functions():
 
 def _function(name):
     """A call of the public function of this name with arguments in the file's order, or None."""
+    if name.startswith("Inplace"):  # functions of such names are older ones, of something else
+        return None
     fn = _functions().get(name.removesuffix("Ext").removeprefix("Linalg").lower())
     if fn is None:
         return None
@@ -235,6 +237,10 @@ _SPECIAL = {  # nodes that are no operators of numbers, and operators of Python 
     "MakeTuple": lambda *xs: xs, "make_list": lambda *xs: list(xs), "RealMakeTuple": lambda *xs: xs,
     "Partial": lambda f, *xs: _Closure(f.graph, f.args + xs), "Switch": _switch,
     "Assign": _assign, "AssignAdd": lambda x, y: _assign(x, x + y), "AssignSub": lambda x, y: _assign(x, x - y),
+    "InplaceCopy": _assign, "InplaceAddExt": lambda x, y, k=1: _assign(x, x + y * k), "InplaceSubExt": lambda x, y, k=1: _assign(x, x - y * k),
+    "InplaceAddsExt": lambda x, y, k=1: _assign(x, x + y * k), "InplaceSubScalar": lambda x, y, k=1: _assign(x, x - y * k),
+    **dict.fromkeys(("InplaceMul", "InplaceMuls"), lambda x, y: _assign(x, x * y)),
+    **dict.fromkeys(("InplaceDiv", "InplaceDivs"), lambda x, y: _assign(x, x / y)), "InplaceReLU": lambda x: _assign(x, _calls()["relu"](x)),
     **dict.fromkeys(("TupleGetItem", "RealTupleGetItem", "ListGetItem", "list_getitem"), lambda xs, k: xs[int(k)]),
     **dict.fromkeys(("SwitchLayer", "switch_layer"), lambda k, fs: fs[int(k)]),
     **{name + kind: f for name, f in (
@@ -275,7 +281,7 @@ class FuncGraph:
         self.root = _Graph(model["graph"])
         self.graphs = {g.name: g for g in [self.root, *map(_Graph, model.get("functions", ()))]}
         self.prims = {p.get("name", ""): _Prim(p) for p in model.get("primitives", ())}
-        self.writes = any(p.name.startswith("Assign") or "side_effect_mem" in p.attrs for p in self.prims.values())
+        self.written = {n["input"][0].partition(":")[2] for g in self.graphs.values() for n in g.nodes if self._writes(n)}
         self.weights = {}  # name in the network -> content
         for p in model["graph"].get("parameter", ()):
             if "value" not in p:
@@ -285,6 +291,10 @@ class FuncGraph:
                           for n in g.get("node", ()) if n.get("op_type") == "Constant" and n.get("attribute")}
         self.user_info = {e.get("key", ""): e.get("value", "") for e in model.get("user_info", ())}
         self.input_names = [name.partition(":")[2] for name in self.root.inputs]
+
+    def _writes(self, node):
+        prim = self.prims.get(node.get("op_type", "")[5:])
+        return prim is not None and node.get("input") and (prim.name.startswith("Assign") or "side_effect_mem" in prim.attrs)
 
     def __repr__(self):
         return f"<FuncGraph {self.root.name}: {len(self.input_names)} inputs, {len(self.weights)} parameters>"
@@ -308,7 +318,7 @@ class FuncGraph:
                     continue
                 if node.get("name") is last:
                     break
-                values[node["name"]] = self._apply(op, [self._get(values, s, graph) for s in node.get("input", ())], values, graph)
+                values[node["name"]] = self._apply(node, [self._get(values, s, graph) for s in node.get("input", ())], values, graph)
             else:
                 return self._get(values, graph.output, graph)
             closure, args = self._callee(op[5:], values, graph), [self._get(values, s, graph) for s in node.get("input", ())]
@@ -351,13 +361,14 @@ class FuncGraph:
             raise ValueError(f"The graph '{graph.name}' of the model calls '{name}', which is no graph.")
         return found
 
-    def _apply(self, op, inputs, values, graph):
+    def _apply(self, node, inputs, values, graph):
+        op = node.get("op_type", "")
         if not op.startswith("REF::"):
             raise ValueError(f"The graph '{graph.name}' of the model has a node of the kind '{op}', which is not supported.")
         prim = self.prims.get(op[5:])
         if prim is None:
             return self._run(self._callee(op[5:], values, graph), inputs)
-        if prim.name == "Load" and self.writes:  # the value as it is now
+        if prim.name == "Load" and node["input"][0].partition(":")[2] in self.written:  # the value as it is now
             return _calls()["deepcopy"](inputs[0])
         return prim.call(*[x for x in inputs if x is not _STATE] if prim.name not in ("MakeTuple", "Partial") else inputs)
 
