@@ -6,6 +6,7 @@
 #include "api/args.h"
 
 #include "op/random.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -325,6 +326,35 @@ MS_API(p_nms_with_mask, "_p.nms_with_mask", "(bboxes: Tensor, iou_threshold: flo
     return ms__api_return_list(c, 3, (MsTensor *[]){x, ms__cast_to(sorted[1], MS_INT32), keep});
 }
 
+/* Boxes by falling score, each unless it overlaps one that was taken before: their numbers, at most `max` of them. */
+MS_API(p_nms_overlaps, "_p.nms_overlaps",
+       "(overlaps: Tensor, scores: Tensor, max: int, overlap_threshold: float, score_threshold: float) -> "
+       "Tensor")
+{
+    MsTensor *o = T(0), *sorted[2];
+    if (T(1)->ndim != 1 || o->ndim != 2 || o->shape[0] != T(1)->shape[0] || o->shape[1] != o->shape[0] ||
+        I(2) < 0)
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For 'NonMaxSuppressionWithOverlaps', the overlaps of n scores must have shape (n, n) and "
+            "'max_output_size' must not be negative, but got %s, %s and %lld.",
+            ms__shape_text(o->ndim, o->shape), ms__shape_text(T(1)->ndim, T(1)->shape), (long long)I(2));
+    int64_t n = o->shape[0], taken = 0;
+    MS_TRY(ms_sort(T(1), 0, true, true, sorted));
+    MsTensor *overlap = ms_tensor_empty(MS_FLOAT64, 2, o->shape), *score = ms_tensor_empty(MS_FLOAT64, 1, &n),
+             *order = ms_tensor_empty(MS_INT64, 1, &n), *out = ms_tensor_empty(MS_INT32, 1, &n);
+    if (!overlap || !score || !order || !out) return ms_error()->code;
+    MS_TRY(ms__tensor_read(o, MS_FLOAT64, overlap->data));
+    MS_TRY(ms__tensor_read(sorted[0], MS_FLOAT64, score->data));
+    MS_TRY(ms__tensor_read(sorted[1], MS_INT64, order->data));
+    for (int64_t k = 0; k < n && taken < I(2) && ((double *)score->data)[k] > F(4); k++) {
+        int64_t at = ((int64_t *)order->data)[k], j = 0;
+        while (j < taken && ((double *)overlap->data)[at * n + ((int32_t *)out->data)[j]] <= F(3)) j++;
+        if (j == taken) ((int32_t *)out->data)[taken++] = (int32_t)at;
+    }
+    return R(ms__narrowed(out, 0, 0, taken));
+}
+
 /* ---- random choice ---- */
 
 /* Coordinates of `count` true elements drawn without replacement, and which of the rows are such. */
@@ -367,7 +397,8 @@ MS_API(p_random_choice, "_p.random_choice", "(x: Tensor, count: int, state: Tens
 
 /* ---- dropout in two steps: a mask of bits, 128 to a block ---- */
 
-MS_API(p_dropout_mask, "_p.dropout_mask", "(shape: ints, keep_prob: Tensor|number, state: Tensor? = None) -> Tensor")
+MS_API(p_dropout_mask, "_p.dropout_mask",
+       "(shape: ints, keep_prob: Tensor|number, state: Tensor? = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM], n = 1;
     MsInts shape = INTS(0, buf);

@@ -232,3 +232,15 @@ def test_deformable_convolution_at_the_grid():
           ops.conv2d(x, w, pad_mode='pad', padding=1).asnumpy())
     with pytest.raises(ValueError, match='offsets'):
         ops.deformable_conv2d(x, w, none, (3, 3), (1, 1, 1, 1), (1, 1, 1, 1))
+
+
+@pytest.mark.parametrize('most, overlap, score, want', [(3, .5, 0., [1, 2, 0]), (5, .9, .1, [1, 3, 2]), (0, .5, 0., []), (9, .2, 0., [1, 2]),
+                                                       (5, .5, .5, [1])])
+def test_suppression_with_overlaps(most, overlap, score, want):
+    """As the original chooses."""
+    table = [[.64, .27, .04, .02, .81], [.91, .61, .73, .54, .94], [.82, 0, .86, .03, .73], [.18, .86, .54, .3, .42], [.03, .12, .67, .65, .62]]
+    scores = Tensor([.1, .9, .5, .9, .05])
+    got = ops.NonMaxSuppressionWithOverlaps()(Tensor(table), scores, Tensor(most, ms.int32), Tensor(overlap), Tensor(score))
+    assert got.tolist() == want and got.dtype is ms.int32
+    with pytest.raises(ValueError):
+        ops.NonMaxSuppressionWithOverlaps()(Tensor(table[:4]), scores, most, overlap, score)

@@ -387,6 +387,8 @@ ROIAlign(pooled_height, pooled_width, spatial_scale, sample_num=2, roi_end_mode=
 p.roi_align(features, rois, pooled_height, pooled_width, spatial_scale, sample_num, roi_end_mode)
 DeformableOffsets(strides, pads, ksize, dilations=(1, 1, 1, 1), data_format='NCHW', deformable_groups=1, modulated=True)(x, offsets) = \
     deformable_offsets(x, offsets, strides, pads, ksize, dilations, data_format, deformable_groups, modulated)
+NonMaxSuppressionWithOverlaps()(overlaps, scores, max_output_size, overlap_threshold, score_threshold) = \
+    p.nms_overlaps(overlaps, scores, int(max_output_size), float(overlap_threshold), float(score_threshold))
 CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes, box_index, crop_size) = \
 p.crop_and_resize(x, boxes, box_index, ints(crop_size), method, extrapolation_value)
 NMSWithMask(iou_threshold=0.5)(bboxes) = tuple(p.nms_with_mask(bboxes, iou_threshold))
