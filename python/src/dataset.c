@@ -117,7 +117,8 @@ static int take_results(PyObject *result, int cap, MsTensor **out)
         return -1;
     }
     for (int k = 0; k < n; k++)
-        if (!(out[k] = py_to_tensor(many ? PyTuple_GET_ITEM(result, k) : result)) || ms__ready(out[k]) != MS_OK) {
+        if (!(out[k] = py_to_tensor(many ? PyTuple_GET_ITEM(result, k) : result)) ||
+            ms__ready(out[k]) != MS_OK) {
             if (!PyErr_Occurred()) py_raise();
             return -1;
         }

@@ -1,12 +1,13 @@
 /* lazy.c - pending values: elementwise results of eager calls that are computed when somebody looks, a whole
  * expression as one fused program (docs/design/008-lazy-fusion.md).
  *
- * A pending value is a storage without a block and the call that gives its content; inputs may be pending, too.
- * Who needs the content of one computes it: the calls that it stands on become a graph, the passes `norm` and
- * `fuse` of graph mode rewrite it, and its nodes run. Values in the middle stay pending (most are never asked
- * for), but a costly one is kept, and a cheap call is computed along with others twice at most. Invariant: the inputs
- * of a pending value have the content they had at the call, because whoever changes a storage first computes
- * what is pending on it (ms__settle). One lock guards everything here and is held while computing.
+ * A pending value is a storage without a block and the call that gives its content; inputs may be pending,
+ * too. Who needs the content of one computes it: the calls that it stands on become a graph, the passes `norm`
+ * and `fuse` of graph mode rewrite it, and its nodes run. Values in the middle stay pending (most are never
+ * asked for), but a costly one is kept, and a cheap call is computed along with others twice at most.
+ * Invariant: the inputs of a pending value have the content they had at the call, because whoever changes a
+ * storage first computes what is pending on it (ms__settle). One lock guards everything here and is held while
+ * computing.
  * Refused: a queue of calls that is flushed as a whole, which writes every value that a tape still holds. */
 #define _GNU_SOURCE /* a recursive mutex that needs no initialisation */
 #include "core/mem.h"
@@ -704,8 +705,8 @@ static MsStatus compute_last(MsCall *c, MsLazy *kept, bool *taken)
     return run_job(&j);
 }
 
-/* The gradient takes a pending mask in front of it along: computed again from x where the mask is the ReLU of this
- * normalisation and nobody else needs the masked gradient. */
+/* The gradient takes a pending mask in front of it along: computed again from x where the mask is the ReLU of
+ * this normalisation and nobody else needs the masked gradient. */
 static MsStatus take_norm_grad(MsCall *c, bool *taken)
 {
     enter();

@@ -556,7 +556,8 @@ static MsStatus run(const Run *x)
     }
     for (int j = 0; j < x->n_result; j++)
         if (x->out[j]) MS_TRY(ms__settle(x->out[j]));
-    for (int k = 0; x->call && k < g->n_out - g->n_result; k++) MS_TRY(ms__settle(g->captured[g->written[k]]));
+    for (int k = 0; x->call && k < g->n_out - g->n_result; k++)
+        MS_TRY(ms__settle(g->captured[g->written[k]]));
     int was = ms__lazy_state;
     ms__lazy_state = -1;
     MsStatus st = run_ready(x);
