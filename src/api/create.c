@@ -8,12 +8,30 @@
 #include <math.h>
 #include <string.h>
 
-/* The shape of argument k: an int, a list, or collected positional ints; n = -2 after an error. */
+/* The elements of a tensor of integers, n = -2 after an error. */
+static MsInts elements(MsTensor *t, int64_t *buf)
+{
+    int64_t n = t->ndim == 0 ? 1 : t->shape[0];
+    MsInts failed = {-2, NULL};
+    if (t->ndim > 1 || n > MS_MAX_DIM || !ms_dtype_is_int(dtype_of(t))) {
+        MS_FAIL(MS_ERROR_TYPE, "A shape as a Tensor must be at most %d integers, but got %s of shape %s.",
+                MS_MAX_DIM, ms_dtype_name(dtype_of(t)), ms__shape_text(t->ndim, t->shape));
+        return failed;
+    }
+    MsTensor *list = ms_reshape(t, MS_INTS(n));
+    for (int64_t k = 0; k < n; k++) {
+        MsTensor *one = list ? ms_slice(list, MS_INTS(k), MS_INTS(1), MS_INTS(1)) : NULL;
+        if (!one || ms_tensor_item_int(one, &buf[k]) != MS_OK) return failed;
+    }
+    return (MsInts){(int)n, buf};
+}
+
+/* The shape of argument k: an int, a list, a tensor, or collected positional ints; n = -2 after an error. */
 static MsInts size_of(MsApiCall *c, int k, int64_t *buf)
 {
     const MsArg *a = ARG(k);
     if (a->kind == MS_ARG_LIST && a->n == 1 && a->list[0].kind == MS_ARG_LIST) a = &a->list[0];
-    MsInts s = ms__arg_ints(a, buf);
+    MsInts s = a->kind == MS_ARG_TENSOR ? elements(a->t, buf) : ms__arg_ints(a, buf);
     if (s.n == -1) {
         MS_FAIL(MS_ERROR_TYPE, "A shape must be an int or a list of int, but got None.");
         s.n = -2;
@@ -83,6 +101,27 @@ static MsTensor *linspace(double a, double b, int64_t n, MsDtype d)
     MsTensor *part[2] = {ms_slice(x, MS_INTS(0), (MsInts){1, &head}, MS_INTS(1)),
                          ms_full((MsInts){1, &one}, b, MS_FLOAT64)};
     return ms_cast(ms_concat(2, part, 0), d);
+}
+
+/* The same between ends of which one is being followed. */
+static MsTensor *points_between(MsTensor *a, MsTensor *b, int64_t n, MsDtype d)
+{
+    if (!a || !b) return NULL;
+    if (ms_tensor_numel(a) != 1 || ms_tensor_numel(b) != 1)
+        return MS_FAIL_NULL(
+            MS_ERROR_VALUE,
+            "For 'linspace', 'start' and 'end' must have one element, but got shapes %s and %s.",
+            ms__shape_text(a->ndim, a->shape), ms__shape_text(b->ndim, b->shape));
+    MsTensor *w = linspace(0, 1, n, d), *rest = w ? ms_sub(ms_full((MsInts){0, NULL}, 1, d), w) : NULL;
+    if (!rest) return NULL;
+    MsInts scalar = {0, NULL};
+    return ms_add(ms_mul(ms_cast(ms_reshape(a, scalar), d), rest),
+                  ms_mul(ms_cast(ms_reshape(b, scalar), d), w));
+}
+
+static MsTensor *end_of(const MsArg *a, MsDtype d)
+{
+    return a->kind == MS_ARG_TENSOR ? a->t : ms_full((MsInts){0, NULL}, ms__arg_float(a), d);
 }
 
 static MsTensor *eye(int64_t n, int64_t m, MsDtype d)
@@ -168,7 +207,7 @@ static MsStatus bernoulli(MsApiCall *c, MsTensor *shape, MsTensor *p, int seed, 
     return R(ms_cast(ms_lt(u, ms_cast(p, MS_FLOAT32)), ms_tensor_dtype(shape)));
 }
 
-MS_API(create_1_zeros, "ops.zeros", "(size: ints, dtype: dtype = None) -> Tensor")
+MS_API(create_1_zeros, "ops.zeros", "(size: ints|Tensor, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(filled(size_of(c, 0, buf), 0, DTYPE(1)));
@@ -180,7 +219,7 @@ MS_API(create_2_zeros, "mint.zeros", "(*size: any, dtype: dtype = None) -> Tenso
     return R(filled(size_of(c, 0, buf), 0, DTYPE(1)));
 }
 
-MS_API(create_3_ones, "ops.ones", "(shape: ints, dtype: dtype = None) -> Tensor")
+MS_API(create_3_ones, "ops.ones", "(shape: ints|Tensor, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(filled(size_of(c, 0, buf), 1, DTYPE(1)));
@@ -270,9 +309,14 @@ static MsStatus known(const MsArg *a, double *v)
 MS_API(create_13_linspace, "ops.linspace", "(start: Tensor|number, end: Tensor|number, steps: int) -> Tensor")
 {
     double start, end;
+    MsDtype d = ARG(0)->kind == MS_ARG_TENSOR ? ms_tensor_dtype(T(0)) : MS_FLOAT32;
+    bool followed = false;
+    for (int k = 0; k < 2; k++) followed |= ARG(k)->kind == MS_ARG_TENSOR && T(k)->trace;
+    if (followed && ms_dtype_is_float(d))
+        return R(points_between(end_of(ARG(0), d), end_of(ARG(1), d), I(2), d));
     MS_TRY(known(ARG(0), &start));
     MS_TRY(known(ARG(1), &end));
-    return R(linspace(start, end, I(2), ARG(0)->kind == MS_ARG_TENSOR ? ms_tensor_dtype(T(0)) : MS_FLOAT32));
+    return R(linspace(start, end, I(2), d));
 }
 
 MS_API(create_14_linspace, "mint.linspace",

@@ -288,3 +288,15 @@ def test_a_gradient_of_ones_own_is_reduced_and_cast():
     same(b(Net(grad, grad.astype(ms.float32)))(x(), Tensor(np.ones((2, 2), np.float32))), ([4, 6], [[1, 2], [3, 4]]))
     with pytest.raises(RuntimeError, match='should be broadcast to'):
         b(Net(Tensor(np.ones((2, 3), np.float32)), None))(x(), x())
+
+
+def test_points_between_ends_that_are_followed():
+    ends = Tensor([1.0, -2.0]), Tensor([4.0, 6.0])
+    want = np.linspace(*[e.asnumpy() for e in ends], 4, axis=-1)
+    for wrap in (lambda f: f, ms.jit):
+        f = wrap(lambda a, b: ops.linspace(a, b, 4))
+        same(ms.vmap(f)(*ends), want)
+        same(ms.grad(lambda a, b: f(a, b)[2], (0, 1))(Tensor(1.0), Tensor(4.0)), (1 / 3, 2 / 3))
+    same(ops.ones(Tensor([2, 1])), [[1], [1]])
+    with pytest.raises(TypeError, match='A shape as a Tensor must be'):
+        ops.zeros(Tensor([1.5]))
