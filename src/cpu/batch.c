@@ -92,16 +92,16 @@ static void merge(Work *w, double *mean, double *var)
     }
 }
 
-/* Vectors of the affine map y = (x - mean) scale + shift. The rounding of the mean goes into the shift. */
-static void set_affine(Work *w, const double *mean, const double *var, const double *gamma,
-                       const double *beta, double eps)
+/* Gamma, beta, mean and variance as they lie in memory: float32, or all float64. */
+typedef struct Four {
+    const void *v[4];
+    bool wide;
+} Four;
+
+static void set_affine(Work *w, const Four *f, double eps)
 {
-    for (int64_t c = 0; c < w->p.c; c++) {
-        double scale = gamma[c] / sqrt(var[c] + eps);
-        w->vec[MEAN][c] = (float)mean[c];
-        w->vec[SCALE][c] = (float)scale;
-        w->vec[SHIFT][c] = (float)(beta[c] - (mean[c] - (double)w->vec[MEAN][c]) * scale);
-    }
+    (MS_ISA_PICK(&ms__batch_))
+        ->affine[f->wide](w->p.c, f->v, eps, w->vec[MEAN], w->vec[SCALE], w->vec[SHIFT]);
 }
 
 static bool rows_layout(const MsTensor *t)
@@ -148,6 +148,19 @@ static bool vectors(const MsCall *c, int first, int n, const double **v)
     return true;
 }
 
+/* The same, four from `first` on, in float32 where all lie so. */
+static bool four(const MsCall *c, int first, Four *f)
+{
+    f->wide = false;
+    for (int k = 0; k < 4; k++) f->wide |= c->in[first + k]->dtype != MS_FLOAT32;
+    for (int k = 0; k < 4; k++) {
+        MsTensor *t = ms__dense_as(c->in[first + k], f->wide ? MS_FLOAT64 : MS_FLOAT32);
+        if (!t) return false;
+        f->v[k] = t->data;
+    }
+    return true;
+}
+
 /* ---- forward ---- */
 
 static MsStatus statistics(const MsTensor *x, MsTensor *mean, MsTensor *var)
@@ -177,9 +190,8 @@ static float top_of(const MsAttr *at)
     return at[TOP].f > 0 ? (float)at[TOP].f : INFINITY;
 }
 
-/* v = gamma, beta, mean, var. */
-static MsStatus apply(const MsTensor *x, const double *const *v, double eps, MsTensor *skip, bool relu,
-                      float top, MsTensor *y)
+static MsStatus apply(const MsTensor *x, const Four *f, double eps, MsTensor *skip, bool relu, float top,
+                      MsTensor *y)
 {
     MsTensor *dest = computed(y), *z = as_rows(skip);
     Work w;
@@ -190,7 +202,7 @@ static MsStatus apply(const MsTensor *x, const double *const *v, double eps, MsT
     w.p.y = dest->data;
     w.p.stream &= w.p.y != w.p.x && w.p.y != w.p.skip;
     w.p.top = top;
-    set_affine(&w, v[2], v[3], v[0], v[1], eps);
+    set_affine(&w, f, eps);
     ms__parallel_for(w.p.rows, 1 + 16384 / w.p.c, (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL],
                      &w.p);
     end(&w);
@@ -203,12 +215,12 @@ static MsStatus run_batch_norm(MsCall *c)
     if (!y || !mean || !var) return ms_error()->code;
     int mark = ms_scope_begin();
     MsStatus st = statistics(c->in[0], mean, var);
-    const double *v[4] = {NULL};
+    const double *v[2] = {NULL};
     MsTensor *stat[2] = {ms__dense_as(mean, MS_FLOAT64), ms__dense_as(var, MS_FLOAT64)};
     if (st == MS_OK && (!vectors(c, 1, 2, v) || !stat[0] || !stat[1])) st = ms_error()->code;
     if (st == MS_OK) {
-        for (int k = 0; k < 2; k++) v[2 + k] = (const double *)stat[k]->data;
-        st = apply(c->in[0], v, c->attr[0].f, NULL, false, INFINITY, y);
+        Four f = {{v[0], v[1], stat[0]->data, stat[1]->data}, true};
+        st = apply(c->in[0], &f, c->attr[0].f, NULL, false, INFINITY, y);
     }
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -229,9 +241,9 @@ static MsStatus run_apply(MsCall *c)
     MsTensor *y = out_like(c, 0, c->in[0]);
     if (!y) return ms_error()->code;
     int mark = ms_scope_begin();
-    const double *v[4] = {NULL};
-    MsStatus st = vectors(c, 1, 4, v)
-                      ? apply(c->in[0], v, c->attr[EPS].f, c->in[5], c->attr[RELU].i, top_of(c->attr), y)
+    Four f;
+    MsStatus st = four(c, 1, &f)
+                      ? apply(c->in[0], &f, c->attr[EPS].f, c->in[5], c->attr[RELU].i, top_of(c->attr), y)
                       : ms_error()->code;
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -242,11 +254,11 @@ static MsStatus run_apply_planes(MsCall *c)
     MsTensor *y = ms__out(c, 0), *x = c->in[0];
     if (!y) return ms_error()->code;
     int mark = ms_scope_begin();
-    const double *v[4] = {NULL};
+    Four f;
     MsDtype dtype = (MsDtype)x->dtype;
     MsTensor *to = ms__dense_out(y, dtype), *skip = c->in[5] ? ms__dense_as(c->in[5], dtype) : NULL;
     Work w = {.block = NULL};
-    bool good = to && (skip || !c->in[5]) && vectors(c, 1, 4, v);
+    bool good = to && (skip || !c->in[5]) && four(c, 1, &f);
     MsStatus st = good ? begin(&w, x) : ms_error()->code;
     if (st == MS_OK) {
         w.p.x = x->data;
@@ -255,7 +267,7 @@ static MsStatus run_apply_planes(MsCall *c)
         w.p.relu = c->attr[RELU].i;
         w.p.top = top_of(c->attr);
         w.p.plane = x->numel / (x->shape[0] * w.p.c);
-        set_affine(&w, v[2], v[3], v[0], v[1], c->attr[0].f);
+        set_affine(&w, &f, c->attr[0].f);
         ms__parallel_for(x->shape[0] * w.p.c, 1 + 16384 / (w.p.plane + 1),
                          (MS_ISA_PICK(&ms__batch_))->planes[w.half], &w.p);
         st = ms__dense_done(y, to);
@@ -281,7 +293,7 @@ static void backward(Work *w, const Grad *g, const double *const *v, double eps,
     const MsBatchNormFns *fns = MS_ISA_PICK(&ms__batch_);
     const double *gamma = v[0], *mean = v[1 + g->beta], *var = v[2 + g->beta];
     int64_t n = w->p.c, n2 = 2 * n;
-    if (g->beta) set_affine(w, mean, var, gamma, v[1], eps);
+    if (g->beta) set_affine(w, &(Four){{gamma, v[1], mean, var}, true}, eps);
     for (int64_t c = 0; c < n; c++) w->vec[MEAN][c] = (float)mean[c];
     each(w, fns->reduce[w->half][g->beta ? 1 : !g->mask ? 0 : g->more ? 3 : 2]);
     memset(w->sum, 0, (size_t)n2 * sizeof *w->sum);

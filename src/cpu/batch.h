@@ -25,6 +25,11 @@ typedef struct MsBatchNorm {
 
 typedef void (*MsBatchNormFn)(void *ctx, int64_t begin, int64_t end);
 
+/* The affine map of c channels, y = (x - mean) scale + shift, from gamma, beta, mean and variance in float32 or
+ * float64. It is worked out in float64; the rounding of the mean goes into the shift. */
+typedef void (*MsAffineFn)(int64_t c, const void *const v[4], double eps, float *mean, float *scale,
+                           float *shift);
+
 /* Ranges of blocks, for apply of rows. First index: 0 float32, 1 bfloat16. */
 typedef struct MsBatchNormFns {
     MsBatchNormFn stats[2];
@@ -32,6 +37,7 @@ typedef struct MsBatchNormFns {
     MsBatchNormFn planes[2];      /* apply on row-major planes [rows / c][c][plane], over rows of planes */
     MsBatchNormFn reduce[2][4];   /* plain; masked by apply; by mask; by mask, with more */
     MsBatchNormFn grad[2][2];     /* plain; masked by apply */
+    MsAffineFn affine[2];         /* float32, float64 */
 } MsBatchNormFns;
 
 extern const MsBatchNormFns ms__batch_base, ms__batch_avx2, ms__batch_avx512;

@@ -287,6 +287,21 @@ INLINE void grad(const MsBatchNorm *p, int64_t begin, int64_t end, bool half, in
     if (p->stream) stream_end();
 }
 
+#define AFFINE(T)                                                                                            \
+    static void affine_##T(int64_t n, const void *const v[4], double eps, float *restrict mean,              \
+                           float *restrict scale, float *restrict shift)                                     \
+    {                                                                                                        \
+        const T *gamma = v[0], *beta = v[1], *mu = v[2], *var = v[3];                                        \
+        for (int64_t c = 0; c < n; c++) {                                                                    \
+            double m = (double)mu[c], k = (double)gamma[c] / sqrt((double)var[c] + eps);                     \
+            mean[c] = (float)m;                                                                              \
+            scale[c] = (float)k;                                                                             \
+            shift[c] = (float)((double)beta[c] - (m - (double)(float)m) * k);                                \
+        }                                                                                                    \
+    }
+AFFINE(float)
+AFFINE(double)
+
 /* ---- the variants ---- */
 
 #define VARIANT(name, ...)                                                                                   \
@@ -324,4 +339,5 @@ const MsBatchNormFns PASTE(ms__batch_, MS_ISA) = {
     {{reduce_f32, reduce_by_apply_f32, reduce_by_mask_f32, reduce_more_f32},
      {reduce_bf16, reduce_by_apply_bf16, reduce_by_mask_bf16, reduce_more_bf16}},
     {{grad_f32, grad_by_apply_f32}, {grad_bf16, grad_by_apply_bf16}},
+    {affine_float, affine_double},
 };
