@@ -1,0 +1,81 @@
+"""Several threads at once: eager operators, gradients, one compiled function, recomputation, hooks; each gets its own answer."""
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+
+def full(k, n=3):
+    return Tensor(np.full(n, k, np.float32))
+
+
+@ms.jit
+def shared(x, n):
+    for _ in range(n):
+        x = ops.tanh(x) * 2
+    return x
+
+
+class Twice(nn.Cell):
+    def construct(self, x):
+        return x * x
+
+
+recomputed, hooked = Twice(), Twice()
+recomputed.recompute()
+hooked.register_backward_hook(lambda cell, of_inputs, of_outputs: (of_inputs[0] * 3,))
+
+
+def eager(k):
+    return ops.exp(full(k)).sum(), 3 * np.exp(np.float32(k))
+
+
+def compiled(k):
+    want = np.float32(k)
+    for _ in range(k):
+        want = np.tanh(want) * 2
+    return shared(full(k, k + 1), k)[0], want
+
+
+def gradient(k):
+    return ms.grad(lambda x: (ops.sin(x) * x).sum())(full(k))[0], np.sin(k) + k * np.cos(k)
+
+
+def again(k):
+    return ms.grad(lambda x: recomputed(x).sum())(full(k))[0], 2 * k
+
+
+def hook(k):
+    return ms.grad(lambda x: hooked(x).sum())(full(k))[0], 6 * k
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_threads(mode):
+    work, wrong, n = (eager, compiled, gradient, again, hook), [], 5
+    start = threading.Barrier(n)
+
+    def run(k):
+        try:
+            start.wait()
+            for i in range(25):
+                got, want = work[(k + i) % 5](k + i % 3)
+                np.testing.assert_allclose(got.asnumpy(), want, 1e-4, 1e-5)
+        except BaseException as e:  # noqa: B902
+            wrong.append(e)
+    threads = [threading.Thread(target=run, args=(k,)) for k in range(n)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    ms.set_context(mode=mode)
+    try:
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        sys.setswitchinterval(interval)
+    assert not wrong
