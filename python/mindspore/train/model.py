@@ -200,7 +200,6 @@ class Model:
                         break
                 if valid_dataset is not None and self._is_valid_epoch(p.cur_epoch_num, valid_frequency):
                     p["metrics"] = p["eval_results"] = self._eval(valid_dataset, chain)
-                    print(f"Eval result: epoch {p.cur_epoch_num}, metrics: {p.metrics}")
                 chain.on_train_epoch_end(context)
                 p.pop("metrics", None)
                 p.pop("eval_results", None)

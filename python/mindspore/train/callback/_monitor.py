@@ -51,7 +51,7 @@ class LossMonitor(Callback):
 
     @staticmethod
     def _print_loss(p, loss, step):
-        print(f"epoch: {p.cur_epoch_num} step: {step}, loss is {loss}", flush=True)
+        print(f"epoch: {p.cur_epoch_num} step: {step}, loss is {loss}")
 
     def on_eval_step_end(self, run_context):
         """Evaluation has no training loss."""
@@ -59,7 +59,7 @@ class LossMonitor(Callback):
     def on_train_epoch_end(self, run_context):
         p = run_context.original_args()
         if p.get("metrics"):
-            print(f"Eval result: epoch {p.cur_epoch_num}, metrics: {p.metrics}", flush=True)
+            print(f"Eval result: epoch {p.cur_epoch_num}, metrics: {p.metrics}")
 
 
 class TimeMonitor(Callback):
@@ -90,7 +90,7 @@ class TimeMonitor(Callback):
         text = f"{p.get('mode', 'train').title()} epoch time: {ms:5.3f} ms, per step time: {ms / steps:5.3f} ms"
         if self.data_time:
             text += f" (data time: {self._waited * 1000 / steps:5.3f} ms)"
-        print(text, flush=True)
+        print(text)
 
 
 class History(Callback):
