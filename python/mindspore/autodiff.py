@@ -126,11 +126,12 @@ def _hooked(tensors, grads):
 
 def _frozen(weights, grads):
     """The gradients, of which the last are those of the weights: zeros for the ones that ask for none."""
-    if all(getattr(w, 'requires_grad', True) for w in weights):
-        return grads
-    zeros = _c.row('ops.zeros_like')
-    n = len(grads) - len(weights)
-    return (*grads[:n], *(g if getattr(w, 'requires_grad', True) else zeros(w) for w, g in zip(weights, grads[n:])))
+    frozen = [k for k, w in enumerate(weights) if not getattr(w, 'requires_grad', True)]
+    if frozen:
+        grads, n, zeros = list(grads), len(grads) - len(weights), _c.row('ops.zeros_like')
+        for k in frozen:
+            grads[n + k] = zeros(weights[k])
+    return grads
 
 
 class _Plan:

@@ -15,7 +15,6 @@
 #include "cpu/dense.h"
 #include "cpu/elementwise.h"
 #include "graph/match.h"
-#include "op/profile.h"
 #include "trace/trace.h"
 
 #include <pthread.h>
@@ -347,10 +346,7 @@ static MsStatus call(MsCall *c)
     memcpy(want, c->out, (size_t)c->n_out * sizeof *want);
     const MsKernel *k = ms__select(c);
     if (!k) return ms_error()->code;
-    int was = ms__lazy_state;
-    ms__lazy_state = -1;
-    MsStatus st = ms__run(k->run, c);
-    ms__lazy_state = was;
+    MsStatus st = ms__run_now(k, c);
     for (int i = 0; i < c->n_out && st == MS_OK; i++) {
         if (!want[i] || want[i] == c->out[i]) continue;
         st = ms__copy(want[i], c->out[i]); /* the kernel made its own tensor */

@@ -11,7 +11,6 @@
  * (errors where the original works).
  */
 #include "core/mem.h"
-#include "op/profile.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -442,11 +441,7 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
     MsCall c = {op, attr, n_in, n, in, out, aval};
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    int was = ms__lazy_state;
-    ms__lazy_state = -1;
-    MsStatus st = ms__run(k->run, &c);
-    ms__lazy_state = was;
-    MS_TRY(st);
+    MS_TRY(ms__run_now(k, &c));
     for (int j = 0; j < n; j++) targets[j]->storage->version++, targets[j]->literal = false;
     return MS_OK;
 }

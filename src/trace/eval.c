@@ -33,6 +33,15 @@ MsTensor *ms__out(MsCall *c, int j)
     return ms__out_strided(c, j, NULL);
 }
 
+MsStatus ms__run_now(const MsKernel *k, MsCall *c)
+{
+    int was = ms__lazy_state;
+    ms__lazy_state = -1;
+    MsStatus st = ms__run(k->run, c);
+    ms__lazy_state = was;
+    return st;
+}
+
 static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap,
                      MsTensor **out, int *n_out, MsAval *in_aval, MsAval *out_aval)
 {
@@ -54,11 +63,7 @@ static MsStatus eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *con
         if (in[i]) MS_TRY(ms__ready(in[i]));
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
-    int was = ms__lazy_state;
-    ms__lazy_state = -1;
-    MsStatus st = ms__run(k->run, &c);
-    ms__lazy_state = was;
-    return st;
+    return ms__run_now(k, &c);
 }
 
 MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,

@@ -53,6 +53,8 @@ MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const 
                   int *n_out);
 /* The kernel list walk alone (executor): returns the first that accepts, or NULL and an error. */
 const MsKernel *ms__select(const MsCall *c);
+/* Runs it; what it calls runs at once too, nothing stays pending. */
+MsStatus ms__run_now(const MsKernel *k, MsCall *c);
 
 /* ---- exec/lazy.c: pending values, see docs/design/008-lazy-fusion.md ---- */
 

@@ -40,7 +40,6 @@ class Generator:
             raise TypeError("For 'set_state', the 'state' must be a uint8 Tensor of 16 elements.")
         self._tensor.asnumpy()[:] = state.asnumpy().view('int64')
 
-
     def _step(self, step):
         """(seed, offset) as Tensors; the next draw begins ``step`` further on."""
         state = self._tensor.copy()

@@ -124,6 +124,10 @@ class Parameter(Tensor):
             raise TypeError("The argument `requires_grad` must be bool type")
         self._requires_grad = value
 
+    def requires_grad_(self, requires_grad=True):
+        self.requires_grad = requires_grad
+        return self
+
     layerwise_parallel = _flag("layerwise_parallel")
     parallel_optimizer = _flag("parallel_optimizer")
     parallel_optimizer_comm_recompute = _flag("parallel_optimizer_comm_recompute")

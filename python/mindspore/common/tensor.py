@@ -116,10 +116,7 @@ def pin_memory(self):
 
 
 def requires_grad_(self, requires_grad=True):
-    from mindspore.common.parameter import Parameter
-    if isinstance(self, Parameter):
-        self.requires_grad = requires_grad
-    elif not isinstance(requires_grad, bool):
+    if not isinstance(requires_grad, bool):
         raise TypeError(f"For 'requires_grad_', the 'requires_grad' must be bool, but got {type(requires_grad).__name__}.")
     return self
 

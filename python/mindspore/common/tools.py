@@ -37,5 +37,7 @@ def swap_tensors(t1, t2):
     Tensor.assign_value(t2, other)
     if hasattr(t1, "__dict__"):
         first = dict(vars(t1))
-        vars(t1).clear(), vars(t1).update(vars(t2))
-        vars(t2).clear(), vars(t2).update(first)
+        vars(t1).clear()
+        vars(t1).update(vars(t2))
+        vars(t2).clear()
+        vars(t2).update(first)
