@@ -112,11 +112,7 @@ static bool rows_layout(const MsTensor *t)
 /* t as channels-last rows. */
 static MsTensor *as_rows(MsTensor *t)
 {
-    if (!t || rows_layout(t)) return t;
-    int64_t strides[MS_MAX_DIM];
-    ms__channels_last(t->ndim, t->shape, strides);
-    MsTensor *u = ms__tensor_dense((MsDtype)t->dtype, t->ndim, t->shape, t->ndim > 2 ? strides : NULL);
-    return u && ms__copy(u, t) == MS_OK ? u : NULL;
+    return !t ? NULL : t->ndim == 2 ? ms__dense(t) : ms__dense_last(t);
 }
 
 /* Output j: channels-last when x is, a vector row-major. */
@@ -148,13 +144,13 @@ static bool vectors(const MsCall *c, int first, int n, const double **v)
     return true;
 }
 
-/* The same, four from `first` on, in float32 where all lie so. */
-static bool four(const MsCall *c, int first, Four *f)
+/* Gamma, beta, mean and variance, in float32 where all lie so. */
+static bool four(MsTensor *const *in, Four *f)
 {
     f->wide = false;
-    for (int k = 0; k < 4; k++) f->wide |= c->in[first + k]->dtype != MS_FLOAT32;
+    for (int k = 0; k < 4; k++) f->wide |= in[k]->dtype != MS_FLOAT32;
     for (int k = 0; k < 4; k++) {
-        MsTensor *t = ms__dense_as(c->in[first + k], f->wide ? MS_FLOAT64 : MS_FLOAT32);
+        MsTensor *t = ms__dense_as(in[k], f->wide ? MS_FLOAT64 : MS_FLOAT32);
         if (!t) return false;
         f->v[k] = t->data;
     }
@@ -215,13 +211,9 @@ static MsStatus run_batch_norm(MsCall *c)
     if (!y || !mean || !var) return ms_error()->code;
     int mark = ms_scope_begin();
     MsStatus st = statistics(c->in[0], mean, var);
-    const double *v[2] = {NULL};
-    MsTensor *stat[2] = {ms__dense_as(mean, MS_FLOAT64), ms__dense_as(var, MS_FLOAT64)};
-    if (st == MS_OK && (!vectors(c, 1, 2, v) || !stat[0] || !stat[1])) st = ms_error()->code;
-    if (st == MS_OK) {
-        Four f = {{v[0], v[1], stat[0]->data, stat[1]->data}, true};
-        st = apply(c->in[0], &f, c->attr[0].f, NULL, false, INFINITY, y);
-    }
+    Four f;
+    if (st == MS_OK && !four((MsTensor *[]){c->in[1], c->in[2], mean, var}, &f)) st = ms_error()->code;
+    if (st == MS_OK) st = apply(c->in[0], &f, c->attr[0].f, NULL, false, INFINITY, y);
     ms_scope_end(mark, NULL, 0);
     return st;
 }
@@ -242,7 +234,7 @@ static MsStatus run_apply(MsCall *c)
     if (!y) return ms_error()->code;
     int mark = ms_scope_begin();
     Four f;
-    MsStatus st = four(c, 1, &f)
+    MsStatus st = four(c->in + 1, &f)
                       ? apply(c->in[0], &f, c->attr[EPS].f, c->in[5], c->attr[RELU].i, top_of(c->attr), y)
                       : ms_error()->code;
     ms_scope_end(mark, NULL, 0);
@@ -258,7 +250,7 @@ static MsStatus run_apply_planes(MsCall *c)
     MsDtype dtype = (MsDtype)x->dtype;
     MsTensor *to = ms__dense_out(y, dtype), *skip = c->in[5] ? ms__dense_as(c->in[5], dtype) : NULL;
     Work w = {.block = NULL};
-    bool good = to && (skip || !c->in[5]) && four(c, 1, &f);
+    bool good = to && (skip || !c->in[5]) && four(c->in + 1, &f);
     MsStatus st = good ? begin(&w, x) : ms_error()->code;
     if (st == MS_OK) {
         w.p.x = x->data;

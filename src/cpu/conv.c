@@ -5,17 +5,9 @@
 #include "core/thread.h"
 #include "cpu/copy.h"
 #include "cpu/dense.h"
-#include "op/op.h"
+#include "op/conv.h"
 
 #define WORK 65536 /* multiply-adds that are worth a thread */
-
-enum {
-    STRIDE,
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 
 typedef struct Conv {
     int64_t n, ci, co, groups, cg, og; /* batch, channels, per group */

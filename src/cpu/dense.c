@@ -50,3 +50,12 @@ bool ms__is_channels_last(const MsTensor *t)
         if (t->shape[d] != 1 && t->strides[d] != strides[d]) return false;
     return true;
 }
+
+MsTensor *ms__dense_last(MsTensor *t)
+{
+    int64_t strides[MS_MAX_DIM];
+    if (ms__is_channels_last(t)) return t;
+    ms__channels_last(t->ndim, t->shape, strides);
+    MsTensor *u = ms__tensor_dense((MsDtype)t->dtype, t->ndim, t->shape, strides);
+    return u && ms__copy(u, t) == MS_OK ? u : NULL;
+}

@@ -16,5 +16,7 @@ void ms__zero(MsTensor *t);
 /* Strides of channels-last (N [D H W] C in memory) for a shape N C [D] [H] W. */
 void ms__channels_last(int ndim, const int64_t *shape, int64_t *strides);
 bool ms__is_channels_last(const MsTensor *t);
+/* t itself when it is channels-last, else a copy that is. */
+MsTensor *ms__dense_last(MsTensor *t);
 
 #endif

@@ -9,7 +9,7 @@
 #include "cpu/copy.h"
 #include "cpu/dense.h"
 #include "cpu/isa.h"
-#include "op/op.h"
+#include "op/conv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,15 +51,6 @@ static bool channel_lanes(const Shape *s)
     return ms__isa() == MS_ISA_LEVEL_AVX512 && s->o % MS_DIRECT_LANES == 0 && s->ow >= 7 &&
            s->stride[0] == 1 && s->stride[1] == 1 && 5 * s->ow < 4 * round_up(s->ow);
 }
-
-/* Attributes of conv, behind the shape of a gradient. */
-enum {
-    STRIDE,
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 
 /* `strides`: 2 is allowed where there are groups; without them the library is as fast. */
 static const char *fits(const MsCall *call, const MsAttr *a, const MsTensor *x, bool strides)

@@ -9,20 +9,12 @@
 #include "core/thread.h"
 #include "cpu/dense.h"
 #include "cpu/isa.h"
-#include "op/op.h"
+#include "op/conv.h"
 
 #include <stdlib.h>
 
 #define LINES_ROWS 112 /* rows of a block, roughly: 64 channels of them fit a first-level cache */
 #define UNITS 8        /* parts times tiles to aim for */
-
-enum {
-    STRIDE = 1, /* attribute 0 is the shape */
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 
 typedef struct Shape {
     int64_t n, c, h, w, o, kh, kw, oh, ow;
@@ -32,7 +24,7 @@ typedef struct Shape {
 static Shape shape_of(const MsCall *c)
 {
     const int64_t *x = c->in[0]->shape, *y = c->in[1]->shape, *k = c->aval[0].shape;
-    return (Shape){x[0], x[1], x[2], x[3], y[1], k[2], k[3], y[2], y[3], c->attr};
+    return (Shape){x[0], x[1], x[2], x[3], y[1], k[2], k[3], y[2], y[3], c->attr + 1};
 }
 
 /* Output positions along an axis whose tap k lies inside of the input: [*lo, *hi). */
@@ -171,7 +163,7 @@ static const char *ok(const MsCall *c)
     if (x->dtype != MS_FLOAT32) return "dtype";
     if (x->ndim != 4) return "not two-dimensional";
     if (x->numel == 0 || dy->numel == 0 || c->aval[0].shape[2] * c->aval[0].shape[3] == 0) return "empty";
-    if (c->attr[GROUPS].i != 1) return "groups";
+    if (c->attr[1 + GROUPS].i != 1) return "groups";
     if (x->shape[1] % 16 && dy->shape[1] % 16) return "channels";
     if (x->shape[1] == 1 || dy->shape[1] == 1) return "one channel";
     if (!ms__is_channels_last(x) || !ms__is_channels_last(dy)) return "layout";

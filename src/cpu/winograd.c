@@ -11,7 +11,7 @@
 #include "cpu/dense.h"
 #include "cpu/isa.h"
 #include "cpu/packed.h"
-#include "op/op.h"
+#include "op/conv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,6 @@
 #define CHUNK_BYTES (3 << 19) /* of transformed values that a thread works on */
 #define SLICE_BYTES (8 << 20) /* of those that a weight gradient sums at once */
 #define ROWS 6                /* tiles that a product takes together */
-
-enum {
-    STRIDE,
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 
 extern const MsKernel ms_kernel_conv_winograd, ms_kernel_conv_input_grad_winograd,
     ms_kernel_conv_weight_grad_winograd;
@@ -80,16 +72,6 @@ static MsStatus run_next(MsCall *c, const MsKernel *self)
     return (*k)->run(c);
 }
 
-/* t, or its copy, channels-last. */
-static MsTensor *channels_last(MsTensor *t)
-{
-    int64_t strides[MS_MAX_DIM];
-    if (ms__is_channels_last(t)) return t;
-    ms__channels_last(t->ndim, t->shape, strides);
-    MsTensor *u = ms__tensor_dense((MsDtype)t->dtype, t->ndim, t->shape, strides);
-    return u && ms__copy(u, t) == MS_OK ? u : NULL;
-}
-
 static MsWino problem(const MsTensor *x, const MsTensor *y, const int64_t *low)
 {
     MsWino p = {.n = x->shape[0],
@@ -108,7 +90,7 @@ static MsWino problem(const MsTensor *x, const MsTensor *y, const int64_t *low)
     return p;
 }
 
-static int64_t panels_of(int64_t o)
+int64_t ms__wino_panels(int64_t o)
 {
     return (o + MS_WINO_WIDE - 1) / MS_WINO_WIDE;
 }
@@ -136,7 +118,7 @@ static void transform_weights(const MsTensor *w, bool flip, float *u)
 
 static MsStatus compute(MsWino *p, const MsTensor *w, bool flip)
 {
-    size_t u_bytes = (size_t)(MS_WINO_POINTS * panels_of(p->o) * p->c * MS_WINO_WIDE) * sizeof(float);
+    size_t u_bytes = (size_t)(MS_WINO_POINTS * ms__wino_panels(p->o) * p->c * MS_WINO_WIDE) * sizeof(float);
     int threads = ms_thread_count();
     p->chunk = tiles_of(p, CHUNK_BYTES, 4 * ROWS);
     if (p->chunk > (p->tiles + threads - 1) / threads) p->chunk = (p->tiles + threads - 1) / threads;
@@ -169,7 +151,7 @@ static MsStatus run_as_conv(MsCall *c, bool flip, const MsKernel *self)
     MsTensor *out = ms__out_strided(c, 0, last);
     if (!out) return ms_error()->code;
     int mark = ms_scope_begin();
-    MsTensor *x = channels_last(c->in[0]), *bias = c->in[2] ? ms__dense_as(c->in[2], MS_FLOAT32) : NULL,
+    MsTensor *x = ms__dense_last(c->in[0]), *bias = c->in[2] ? ms__dense_as(c->in[2], MS_FLOAT32) : NULL,
              *y = out;
     if (!ms__is_channels_last(out)) y = ms__tensor_dense(MS_FLOAT32, 4, out->shape, last);
     MsStatus st = x && y && (bias || !c->in[2]) ? MS_OK : ms_error()->code;
@@ -199,7 +181,7 @@ static MsStatus run_input_grad(MsCall *c)
 static MsStatus sum_slices(MsWinoGrad *g)
 {
     MsWino *p = g->p;
-    int64_t panels = panels_of(p->o), sums = MS_WINO_POINTS * panels * p->c * MS_WINO_WIDE;
+    int64_t panels = ms__wino_panels(p->o), sums = MS_WINO_POINTS * panels * p->c * MS_WINO_WIDE;
     p->chunk = tiles_of(p, SLICE_BYTES, 16 * ROWS);
     g->v_pitch = p->chunk * p->c + 16;
     g->d_pitch = p->chunk * p->o + 16;
@@ -222,7 +204,7 @@ static MsStatus run_weight_grad(MsCall *c)
     MsTensor *dw = ms__out(c, 0);
     if (!dw) return ms_error()->code;
     int mark = ms_scope_begin();
-    MsTensor *x = channels_last(c->in[0]), *dy = channels_last(c->in[1]);
+    MsTensor *x = ms__dense_last(c->in[0]), *dy = ms__dense_last(c->in[1]);
     MsStatus st = x && dy ? MS_OK : ms_error()->code;
     bool infinite = false;
     if (st == MS_OK) {

@@ -7,6 +7,8 @@
 #define MS_WINO_POINTS 36
 #define MS_WINO_WIDE 64 /* output channels of a panel */
 
+int64_t ms__wino_panels(int64_t o); /* of o channels */
+
 /* y = conv(x, w), where x is also dy and w flipped for the input gradient. The weights come transformed:
  * u[point][panel][c][MS_WINO_WIDE]. */
 typedef struct MsWino {

@@ -4,18 +4,9 @@
  * Refused: named padding modes and output padding; the caller turns them into explicit low/high padding and
  * an explicit input shape, so that no kernel repeats that arithmetic. */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/conv.h"
 
 #include <string.h>
-
-/* The geometry attributes start at this index: conv has none before, the gradients have `shape`. */
-enum {
-    STRIDE,
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 
 static MsStatus check_geometry(const MsInfer *c, const MsAttr *at, int ns)
 {

@@ -29,16 +29,22 @@ typedef float V __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
 /* ---- the maps along one axis; in and out with steps in vectors ---- */
 
+/* What the even and odd parts of a polynomial give at +-A (p, q) and +-B (r, s): rows 1 to 4 of `out`. */
+INLINE void put_pairs(V p, V q, V r, V s, V *out, int to)
+{
+    out[to] = p + q;
+    out[2 * to] = p - q;
+    out[3 * to] = r + s;
+    out[4 * to] = r - s;
+}
+
 /* B^T: six inputs. */
 INLINE void map_input(const V *d, int step, V *t, int to)
 {
     V d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step], d4 = d[4 * step], d5 = d[5 * step];
     V p = d4 - 2 * d2, q = A * d3 - B * d1, r = d4 - 0.5f * d2, s = B * d3 - A * d1;
     t[0] = d0 - 2.5f * d2 + d4;
-    t[to] = p + q;
-    t[2 * to] = p - q;
-    t[3 * to] = r + s;
-    t[4 * to] = r - s;
+    put_pairs(p, q, r, s, t, to);
     t[5 * to] = d1 - 2.5f * d3 + d5;
 }
 
@@ -59,10 +65,7 @@ INLINE void map_output_grad(const V *y, int step, V *m, int to)
     V y0 = y[0], y1 = y[step], y2 = y[2 * step], y3 = y[3 * step];
     V p = y0 + 0.5f * y2, q = A * y1 + (A / 2) * y3, r = y0 + 2 * y2, s = B * y1 + (2 * B) * y3;
     m[0] = y0;
-    m[to] = p + q;
-    m[2 * to] = p - q;
-    m[3 * to] = r + s;
-    m[4 * to] = r - s;
+    put_pairs(p, q, r, s, m, to);
     m[5 * to] = y3;
 }
 
@@ -73,10 +76,7 @@ INLINE void map_weight(const V *g, int step, V *u, int to)
     V p = (-2.0f / 3) * g0 - (1.0f / 3) * g2, q = (-2 * A / 3) * g1;
     V r = (1.0f / 6) * g0 + (1.0f / 3) * g2, s = (B / 6) * g1;
     u[0] = g0;
-    u[to] = p + q;
-    u[2 * to] = p - q;
-    u[3 * to] = r + s;
-    u[4 * to] = r - s;
+    put_pairs(p, q, r, s, u, to);
     u[5 * to] = g2;
 }
 
@@ -254,10 +254,6 @@ static void products_wide(int64_t n, int64_t m, int64_t k, const float *a, int64
     }
 }
 
-static int64_t panels_of(const MsWino *p)
-{
-    return (p->o + MS_WINO_WIDE - 1) / MS_WINO_WIDE;
-}
 static int64_t columns(const MsWino *p, int64_t panel)
 {
     int64_t left = p->o - panel * MS_WINO_WIDE;
@@ -269,7 +265,7 @@ static int64_t columns(const MsWino *p, int64_t panel)
 static void weights(void *ctx, int64_t begin, int64_t end)
 {
     const MsWinoWeights *p = ctx;
-    int64_t panels = (p->o + MS_WINO_WIDE - 1) / MS_WINO_WIDE;
+    int64_t panels = ms__wino_panels(p->o);
     for (int64_t c = begin; c < end; c++)
         for (int64_t o = 0; o < p->o; o += LANES) {
             V g[9], t[18], out[6];
@@ -290,7 +286,7 @@ static void forward(void *ctx, int64_t begin, int64_t end)
 {
     MsWino *p = ctx;
     /* A line more than the tiles need: points that lie a multiple of a page apart would share the cache's places. */
-    int64_t v_pitch = p->chunk * p->c + 16, m_pitch = p->chunk * p->o + 16, panels = panels_of(p);
+    int64_t v_pitch = p->chunk * p->c + 16, m_pitch = p->chunk * p->o + 16, panels = ms__wino_panels(p->o);
     float *v = p->work + p->n_slot++ * p->work_size, *m = v + MS_WINO_POINTS * v_pitch;
     bool finite = true;
     for (int64_t u = begin; u < end; u++) {
@@ -319,7 +315,7 @@ static void products(void *ctx, int64_t begin, int64_t end)
 {
     const MsWinoGrad *g = ctx;
     const MsWino *p = g->p;
-    int64_t panels = panels_of(p);
+    int64_t panels = ms__wino_panels(p->o);
     for (int64_t u = begin; u < end; u++) {
         int64_t k = u / panels, q = u % panels;
         products_wide(columns(p, q), p->c, g->m, g->v + k * g->v_pitch, 1, p->c,
@@ -333,7 +329,7 @@ static void gather(void *ctx, int64_t begin, int64_t end)
     const MsWinoGrad *g = ctx;
     MsWino *p = g->p;
     const int64_t *st = g->dw_strides;
-    int64_t panels = panels_of(p);
+    int64_t panels = ms__wino_panels(p->o);
     float check = 0;
     for (int64_t c = begin; c < end; c++)
         for (int64_t o = 0; o < p->o; o += LANES) {

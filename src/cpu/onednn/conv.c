@@ -6,6 +6,7 @@
 #include "cpu/copy.h"
 #include "cpu/dense.h"
 #include "cpu/onednn/dnn.h"
+#include "op/conv.h"
 
 #include "core/thread.h"
 
@@ -13,13 +14,6 @@
 
 extern const MsKernel ms_kernel_conv_loop, ms_kernel_conv_input_grad_loop, ms_kernel_conv_weight_grad_loop;
 
-enum {
-    STRIDE,
-    LOW,
-    HIGH,
-    DILATION,
-    GROUPS
-};
 enum {
     FORWARD,
     INPUT_GRAD,
