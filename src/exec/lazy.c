@@ -15,6 +15,7 @@
 #include "cpu/dense.h"
 #include "cpu/elementwise.h"
 #include "graph/match.h"
+#include "op/fused.h"
 #include "trace/trace.h"
 
 #include <pthread.h>
@@ -613,16 +614,6 @@ static bool may_wait(int n_in, MsTensor *const *in)
     return true;
 }
 
-/* Integer operators that refuse some values. */
-static bool may_raise(const MsCall *c)
-{
-    static const char *const names[] = {"floor_div", "mod", "fmod", "pow", "left_shift", "right_shift"};
-    if (ms_dtype_is_float((MsDtype)c->in[0]->dtype)) return false;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(names[k], c->op->name) == 0) return true;
-    return false;
-}
-
 static MsStatus take_elementwise(MsCall *c, bool *taken)
 {
     if (c->n_out != 1 || c->n_in < 1 || c->n_in > 3 || c->op->flags & MS_OP_NO_FOLD) return MS_OK;
@@ -633,7 +624,8 @@ static MsStatus take_elementwise(MsCall *c, bool *taken)
     }
     int row = ms__row_of(c->op);
     MsStep step;
-    if (row < 0 || ms_dtype_is_complex(c->aval[0].dtype) || may_raise(c) || !may_wait(c->n_in, c->in))
+    if (row < 0 || ms_dtype_is_complex(c->aval[0].dtype) || ms__fused_may_raise(c->op, in[0]) ||
+        !may_wait(c->n_in, c->in))
         return MS_OK;
     MS_TRY(ms__step_set(&step, c->op, row, c->attr, in, c->aval[0].dtype));
     int64_t row_major[MS_MAX_DIM];

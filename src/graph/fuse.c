@@ -36,16 +36,6 @@ static const MsOp *fused_op(void)
     return ms__op_find("fused");
 }
 
-/* Integer operators that refuse some values. */
-static bool may_raise(const MsGraph *g, const MsNode *n)
-{
-    static const char *const names[] = {"floor_div", "mod", "fmod", "pow", "left_shift", "right_shift"};
-    if (!ms_dtype_is_int(g->val[n->in[0]].dtype) && g->val[n->in[0]].dtype != MS_BOOL) return false;
-    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-        if (strcmp(names[k], n->op->name) == 0) return true;
-    return false;
-}
-
 static bool fusable(const MsGraph *g, const MsNode *n)
 {
     if (!n->op || !(n->op->flags & MS_OP_ELEMENTWISE) || n->op->flags & MS_OP_NO_FOLD) return false;
@@ -57,7 +47,7 @@ static bool fusable(const MsGraph *g, const MsNode *n)
         const MsNode *def = ms__def(g, n->in[i]);
         if (def && ms__has_effect(def)) return false; /* effects keep their order */
     }
-    return !may_raise(g, n);
+    return !ms__fused_may_raise(n->op, g->val[n->in[0]].dtype);
 }
 
 static bool same_shape(const MsAval *a, const MsAval *b)

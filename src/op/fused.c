@@ -22,6 +22,15 @@
 
 static _Atomic(MsFused *) bucket[N_BUCKET]; /* lists only grow, at the front */
 
+bool ms__fused_may_raise(const MsOp *op, MsDtype dtype)
+{
+    static const char *const names[] = {"floor_div", "mod", "fmod", "pow", "left_shift", "right_shift"};
+    if (!ms_dtype_is_int(dtype) && dtype != MS_BOOL) return false;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k], op->name) == 0) return true;
+    return false;
+}
+
 /* ---- parsing ---- */
 
 static void skip(const char **at)

@@ -28,6 +28,8 @@ typedef struct MsFused {
 MsFused *ms__fused(const char *text);
 /* Whether a step of a program can be `op`: only what has loops there (cpu/elementwise.c). */
 bool ms__fused_has(const MsOp *op);
+/* Integer operators that refuse some values. */
+bool ms__fused_may_raise(const MsOp *op, MsDtype dtype);
 /* Dtypes of all registers for inputs of dtypes reg[0..n_in). */
 MsStatus ms__fused_dtypes(const MsFused *f, MsDtype *reg);
 
