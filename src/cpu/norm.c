@@ -23,9 +23,9 @@ typedef struct Batch {
     bool last;
     int64_t blocks, c;
     double count;
-    double *sum;            /* [2][c], the totals of the last reduction */
-    void *vec[4];           /* per channel, in dtype */
-    char *block;            /* one allocation behind all of these */
+    double *sum;  /* [2][c], the totals of the last reduction */
+    void *vec[4]; /* per channel, in dtype */
+    char *block;  /* one allocation behind all of these */
     size_t nbytes;
 } Batch;
 
@@ -39,7 +39,10 @@ static MsTensor *in_layout(MsTensor *t, MsDtype dtype, bool last)
     return u && ms__copy(u, t) == MS_OK ? u : NULL;
 }
 
-static bool prefers_last(const MsTensor *t) { return t->ndim > 2 && t->shape[1] > 1 && ms__is_channels_last(t); }
+static bool prefers_last(const MsTensor *t)
+{
+    return t->ndim > 2 && t->shape[1] > 1 && ms__is_channels_last(t);
+}
 
 static MsTensor *out_in_layout(MsTensor *y, MsDtype dtype, bool last)
 {
@@ -94,7 +97,8 @@ static void reduce(Batch *b, int kind)
     int wide = b->dtype == MS_FLOAT64;
     int64_t c2 = 2 * b->c;
     if (b->last) {
-        ms__parallel_for(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), fns->reduce_rows[wide][kind], &b->p);
+        ms__parallel_for(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), fns->reduce_rows[wide][kind],
+                         &b->p);
         memset(b->sum, 0, (size_t)c2 * sizeof *b->sum);
         for (int64_t k = 0; k < b->blocks; k++)
             for (int64_t c = 0; c < c2; c++) b->sum[c] += b->p.partial[k * c2 + c];
@@ -207,7 +211,8 @@ static MsStatus run_batch_norm_grad(MsCall *c)
     bool last = prefers_last(c->in[1]);
     int64_t strides[MS_MAX_DIM];
     ms__channels_last(c->aval[0].ndim, c->aval[0].shape, strides);
-    MsTensor *dx = ms__out_strided(c, 0, last ? strides : NULL), *dgamma = ms__out(c, 1), *dbeta = ms__out(c, 2);
+    MsTensor *dx = ms__out_strided(c, 0, last ? strides : NULL), *dgamma = ms__out(c, 1),
+             *dbeta = ms__out(c, 2);
     if (!dx || !dgamma || !dbeta) return ms_error()->code;
     MsDtype dtype = ms__compute_dtype((MsDtype)dx->dtype);
     int mark = ms_scope_begin();
@@ -218,7 +223,7 @@ static MsStatus run_batch_norm_grad(MsCall *c)
     t[4] = ms__dense_out(dbeta, MS_FLOAT64);
     Batch b = {0};
     MsStatus st = dy && x && to && t[0] && t[1] && t[2] && t[3] && t[4] ? batch_begin(&b, x, dtype, last)
-                                                                     : ms_error()->code;
+                                                                        : ms_error()->code;
     if (st == MS_OK) {
         double *v[5];
         for (int k = 0; k < 5; k++) v[k] = (double *)t[k]->data;
@@ -259,10 +264,16 @@ static MsStatus run_layer_norm(MsCall *c)
     MsStatus st = good ? MS_OK : ms_error()->code;
     if (good) {
         int64_t n = inner_size(x, c->attr[0].i);
-        MsNorm p = {.c = n, .x = x->data, .y = to[0]->data, .gamma = gamma ? gamma->data : NULL,
-                    .beta = beta ? beta->data : NULL, .mean_out = to[1]->data, .rstd_out = to[2]->data,
+        MsNorm p = {.c = n,
+                    .x = x->data,
+                    .y = to[0]->data,
+                    .gamma = gamma ? gamma->data : NULL,
+                    .beta = beta ? beta->data : NULL,
+                    .mean_out = to[1]->data,
+                    .rstd_out = to[2]->data,
                     .eps = c->attr[1].f};
-        ms__parallel_for(to[1]->numel, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->layer[dtype == MS_FLOAT64], &p);
+        ms__parallel_for(to[1]->numel, 1 + GRAIN / (n + 1),
+                         (MS_ISA_PICK(&ms__norm_))->layer[dtype == MS_FLOAT64], &p);
     }
     for (int j = 0; j < 3 && st == MS_OK; j++) st = ms__dense_done(out[j], to[j]);
     ms_scope_end(mark, NULL, 0);
@@ -282,10 +293,16 @@ static MsStatus run_group_norm(MsCall *c)
     MsStatus st = good ? MS_OK : ms_error()->code;
     if (good && x->numel) {
         int64_t rows = x->shape[0] * c->attr[0].i, n = x->numel / rows;
-        MsNorm p = {.c = n, .n = c->attr[0].i, .plane = x->numel / (x->shape[0] * x->shape[1]), .x = x->data,
-                    .y = to->data, .gamma = gamma ? gamma->data : NULL, .beta = beta ? beta->data : NULL,
+        MsNorm p = {.c = n,
+                    .n = c->attr[0].i,
+                    .plane = x->numel / (x->shape[0] * x->shape[1]),
+                    .x = x->data,
+                    .y = to->data,
+                    .gamma = gamma ? gamma->data : NULL,
+                    .beta = beta ? beta->data : NULL,
                     .eps = c->attr[1].f};
-        ms__parallel_for(rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->group[dtype == MS_FLOAT64], &p);
+        ms__parallel_for(rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->group[dtype == MS_FLOAT64],
+                         &p);
     }
     if (st == MS_OK) st = ms__dense_done(y, to);
     ms_scope_end(mark, NULL, 0);
@@ -299,7 +316,8 @@ static MsStatus columns(MsNorm *p, bool wide, double *dgamma, double *dbeta)
     size_t bytes = (size_t)(blocks * 2 * p->c) * sizeof(double);
     p->partial = ms__alloc(bytes);
     if (!p->partial) return MS_ERROR_MEMORY;
-    ms__parallel_for(blocks, 1 + GRAIN / (MS_NORM_ROWS * p->c + 1), (MS_ISA_PICK(&ms__norm_))->layer_columns[wide], p);
+    ms__parallel_for(blocks, 1 + GRAIN / (MS_NORM_ROWS * p->c + 1),
+                     (MS_ISA_PICK(&ms__norm_))->layer_columns[wide], p);
     for (int64_t i = 0; i < p->c; i++) dgamma[i] = dbeta[i] = 0;
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t i = 0; i < p->c; i++) {
@@ -326,8 +344,14 @@ static MsStatus run_layer_norm_grad(MsCall *c)
     if (good) {
         int64_t n = inner_size(x, c->attr[0].i);
         bool wide = dtype == MS_FLOAT64;
-        MsNorm p = {.c = n, .rows = mean->numel, .x = x->data, .dy = dy->data, .y = dx->data, .mean = mean->data,
-                    .scale = rstd->data, .gamma = gamma ? gamma->data : NULL};
+        MsNorm p = {.c = n,
+                    .rows = mean->numel,
+                    .x = x->data,
+                    .dy = dy->data,
+                    .y = dx->data,
+                    .mean = mean->data,
+                    .scale = rstd->data,
+                    .gamma = gamma ? gamma->data : NULL};
         ms__parallel_for(p.rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->layer_grad[wide], &p);
         st = columns(&p, wide, (double *)dgamma->data, (double *)dbeta->data);
     }

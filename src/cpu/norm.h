@@ -12,16 +12,21 @@ typedef struct MsNorm {
     int64_t n, c, plane, rows;
     const void *x, *dy;
     void *y;
-    const void *mean, *scale, *shift; /* apply: y = (x - mean) scale + shift;  grad: y = dy scale + (x - mean) shift + extra */
+    const void *mean, *scale,
+        *shift; /* apply: y = (x - mean) scale + shift;  grad: y = dy scale + (x - mean) shift + extra */
     const void *extra;
-    double *partial; /* [blocks][2][c] channels-last, [2][c] planes */
+    double *partial;          /* [blocks][2][c] channels-last, [2][c] planes */
     const void *gamma, *beta; /* layer and group norm; may be NULL */
     void *mean_out, *rstd_out;
     double eps;
 } MsNorm;
 
 /* What is summed per channel: x; (x - mean)^2; dy and dy (x - mean). */
-enum { MS_NORM_SUM, MS_NORM_SQUARES, MS_NORM_PRODUCTS };
+enum {
+    MS_NORM_SUM,
+    MS_NORM_SQUARES,
+    MS_NORM_PRODUCTS
+};
 
 typedef void (*MsNormFn)(void *ctx, int64_t begin, int64_t end);
 

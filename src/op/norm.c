@@ -18,9 +18,10 @@ static MsStatus vector_of(const MsInfer *c, int i, const char *name, int64_t n)
 static MsStatus same_shape(const MsInfer *c, int a, const char *an, int b, const char *bn)
 {
     const MsAval *x = &c->in[a], *y = &c->in[b];
-    if (x->ndim == y->ndim && memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape) == 0) return MS_OK;
-    return MS_FAIL(MS_ERROR_VALUE, "For '%s', '%s' and '%s' must have the same shape, but got %s and %s.", c->op->name,
-                   an, bn, ms__shape_text(x->ndim, x->shape), ms__shape_text(y->ndim, y->shape));
+    if (x->ndim == y->ndim && memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape) == 0)
+        return MS_OK;
+    return MS_FAIL(MS_ERROR_VALUE, "For '%s', '%s' and '%s' must have the same shape, but got %s and %s.",
+                   c->op->name, an, bn, ms__shape_text(x->ndim, x->shape), ms__shape_text(y->ndim, y->shape));
 }
 
 static void set(MsAval *out, int ndim, const int64_t *shape)
@@ -29,7 +30,10 @@ static void set(MsAval *out, int ndim, const int64_t *shape)
     memcpy(out->shape, shape, (size_t)ndim * sizeof *shape);
 }
 
-static MsTensor *plus(MsTensor *a, MsTensor *b) { return a && b ? ms_add(a, b) : a ? a : b; }
+static MsTensor *plus(MsTensor *a, MsTensor *b)
+{
+    return a && b ? ms_add(a, b) : a ? a : b;
+}
 
 /* ---- batch normalisation ---- */
 
@@ -37,8 +41,8 @@ static MsStatus infer_batch_norm(MsInfer *c)
 {
     const MsAval *x = &c->in[0];
     if (x->ndim < 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', 'x' must have at least 2 dimensions, but got shape %s.", c->op->name,
-                       ms__shape_text(x->ndim, x->shape));
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', 'x' must have at least 2 dimensions, but got shape %s.",
+                       c->op->name, ms__shape_text(x->ndim, x->shape));
     MS_TRY(vector_of(c, 1, "gamma", x->shape[1]));
     MS_TRY(vector_of(c, 2, "beta", x->shape[1]));
     set(&c->out[0], x->ndim, x->shape);
@@ -52,8 +56,8 @@ static MsStatus infer_batch_norm_grad(MsInfer *c)
     const MsAval *x = &c->in[1];
     MS_TRY(same_shape(c, 0, "dy", 1, "x"));
     if (x->ndim < 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', 'x' must have at least 2 dimensions, but got shape %s.", c->op->name,
-                       ms__shape_text(x->ndim, x->shape));
+        return MS_FAIL(MS_ERROR_VALUE, "For '%s', 'x' must have at least 2 dimensions, but got shape %s.",
+                       c->op->name, ms__shape_text(x->ndim, x->shape));
     static const char *const names[] = {"gamma", "mean", "var"};
     for (int k = 0; k < 3; k++) MS_TRY(vector_of(c, 2 + k, names[k], x->shape[1]));
     set(&c->out[0], x->ndim, x->shape);
@@ -83,9 +87,18 @@ static Channels channels_of(const MsTensor *x, const MsTensor *gamma)
     return k;
 }
 
-static MsTensor *wide(const Channels *k, MsTensor *v) { return ms_reshape(v, (MsInts){k->ndim, k->column}); }
-static MsTensor *total(const Channels *k, MsTensor *x) { return ms_sum(x, (MsInts){k->ndim - 1, k->axes}, false); }
-static MsTensor *in_dtype(MsTensor *x, MsDtype dtype) { return x && ms_tensor_dtype(x) != dtype ? ms_cast(x, dtype) : x; }
+static MsTensor *wide(const Channels *k, MsTensor *v)
+{
+    return ms_reshape(v, (MsInts){k->ndim, k->column});
+}
+static MsTensor *total(const Channels *k, MsTensor *x)
+{
+    return ms_sum(x, (MsInts){k->ndim - 1, k->axes}, false);
+}
+static MsTensor *in_dtype(MsTensor *x, MsDtype dtype)
+{
+    return x && ms_tensor_dtype(x) != dtype ? ms_cast(x, dtype) : x;
+}
 
 static MsTensor *scaled(MsTensor *x, double by)
 {
@@ -156,25 +169,31 @@ static MsStatus vjp_batch_norm_grad(MsVjp *c)
     return MS_OK;
 }
 
-MS_OP(batch_norm,
-      .sig = "batch_norm(x: float, gamma: float, beta: gamma, *, eps: float) -> x, gamma, gamma",
+MS_OP(batch_norm, .sig = "batch_norm(x: float, gamma: float, beta: gamma, *, eps: float) -> x, gamma, gamma",
       .infer = infer_batch_norm, .vjp = vjp_batch_norm,
-      .sample = "f32[4,3,2,5] f32[3] f32[3] eps=1e-5; f32[6,3] f32[3] f32[3] eps=1e-3; bf16[4,3,5] f32[3] f32[3] eps=1e-5"
+      .sample = "f32[4,3,2,5] f32[3] f32[3] eps=1e-5; f32[6,3] f32[3] f32[3] eps=1e-3; bf16[4,3,5] f32[3] "
+                "f32[3] eps=1e-5"
                 "; f64[2,2,2,2,3] f64[2] f64[2] eps=1e-5");
 
 MS_OP(batch_norm_grad,
-      .sig = "batch_norm_grad(dy: float, x: dy, gamma: float, mean: gamma, var: gamma, *, eps: float) -> x, gamma, gamma",
+      .sig = "batch_norm_grad(dy: float, x: dy, gamma: float, mean: gamma, var: gamma, *, eps: float) -> x, "
+             "gamma, gamma",
       .infer = infer_batch_norm_grad, .vjp = vjp_batch_norm_grad,
-      .sample = "f32[4,3,2,5] f32[4,3,2,5] f32[3] f32[3] f32[3]>0 eps=1e-5; f64[6,3] f64[6,3] f64[3] f64[3] f64[3]>0 eps=1e-3");
+      .sample = "f32[4,3,2,5] f32[4,3,2,5] f32[3] f32[3] f32[3]>0 eps=1e-5; f64[6,3] f64[6,3] f64[3] f64[3] "
+                "f64[3]>0 eps=1e-3");
 
 /* ---- layer normalisation ---- */
 
-static MsDtype stat_dtype(MsDtype dtype) { return dtype == MS_FLOAT64 ? MS_FLOAT64 : MS_FLOAT32; }
+static MsDtype stat_dtype(MsDtype dtype)
+{
+    return dtype == MS_FLOAT64 ? MS_FLOAT64 : MS_FLOAT32;
+}
 
 static MsStatus check_ndim(const MsInfer *c, const MsAval *x, int64_t ndim)
 {
     if (ndim >= 1 && ndim <= x->ndim) return MS_OK;
-    return MS_FAIL(MS_ERROR_VALUE, "For '%s', the number of normalised dimensions must be in [1, %d], but got %lld.",
+    return MS_FAIL(MS_ERROR_VALUE,
+                   "For '%s', the number of normalised dimensions must be in [1, %d], but got %lld.",
                    c->op->name, x->ndim, (long long)ndim);
 }
 
@@ -215,9 +234,11 @@ static MsStatus infer_layer_norm_grad(MsInfer *c)
     for (int i = 2; i < 4; i++) {
         const MsAval *s = &c->in[i];
         bool good = s->ndim == x->ndim && s->dtype == stat_dtype(x->dtype);
-        for (int d = 0; good && d < x->ndim; d++) good = s->shape[d] == (d < x->ndim - ndim ? x->shape[d] : 1);
+        for (int d = 0; good && d < x->ndim; d++)
+            good = s->shape[d] == (d < x->ndim - ndim ? x->shape[d] : 1);
         if (!good)
-            return MS_FAIL(MS_ERROR_VALUE, "For '%s', '%s' must be as layer_norm gives it, but got %s of shape %s.",
+            return MS_FAIL(MS_ERROR_VALUE,
+                           "For '%s', '%s' must be as layer_norm gives it, but got %s of shape %s.",
                            c->op->name, i == 2 ? "mean" : "rstd", ms_dtype_name(s->dtype),
                            ms__shape_text(s->ndim, s->shape));
     }
@@ -247,8 +268,14 @@ static Rows rows_of(const MsTensor *x, int ndim)
     return r;
 }
 
-static MsTensor *row_sum(const Rows *r, MsTensor *x) { return ms_sum(x, (MsInts){r->n_inner, r->inner}, true); }
-static MsTensor *row_mean(const Rows *r, MsTensor *x) { return scaled(row_sum(r, x), 1 / r->count); }
+static MsTensor *row_sum(const Rows *r, MsTensor *x)
+{
+    return ms_sum(x, (MsInts){r->n_inner, r->inner}, true);
+}
+static MsTensor *row_mean(const Rows *r, MsTensor *x)
+{
+    return scaled(row_sum(r, x), 1 / r->count);
+}
 static MsTensor *column_sum(const Rows *r, MsTensor *x)
 {
     return r->n_outer ? ms_sum(x, (MsInts){r->n_outer, r->outer}, false) : x;
@@ -256,7 +283,8 @@ static MsTensor *column_sum(const Rows *r, MsTensor *x)
 
 static MsStatus vjp_layer_norm(MsVjp *c)
 {
-    MsTensor *x = c->in[0], *gamma = c->in[1], *beta = c->in[2], *mean = c->out[1], *rstd = c->out[2], *dx = NULL;
+    MsTensor *x = c->in[0], *gamma = c->in[1], *beta = c->in[2], *mean = c->out[1], *rstd = c->out[2],
+             *dx = NULL;
     int ndim = (int)c->attr[0].i;
     if (c->ct[0]) {
         MsTensor *g[3];
@@ -271,7 +299,8 @@ static MsStatus vjp_layer_norm(MsVjp *c)
         MsTensor *wx = in_dtype(x, dtype);
         dx = in_dtype(dx, dtype);
         if (c->ct[1])
-            dx = plus(dx, ms_broadcast_to(scaled(c->ct[1], 1 / r.count), (MsInts){ms_tensor_ndim(x), ms_tensor_shape(x)}));
+            dx = plus(dx, ms_broadcast_to(scaled(c->ct[1], 1 / r.count),
+                                          (MsInts){ms_tensor_ndim(x), ms_tensor_shape(x)}));
         if (c->ct[2]) {
             MsTensor *cube = ms_mul(rstd, ms_square(rstd));
             dx = plus(dx, ms_mul(ms_sub(wx, mean), scaled(ms_mul(c->ct[2], cube), -1 / r.count)));
@@ -289,7 +318,8 @@ static MsStatus vjp_layer_norm_grad(MsVjp *c)
     Rows r = rows_of(c->in[1], (int)c->attr[0].i);
     MsTensor *mean = c->in[2], *rstd = c->in[3];
     MsDtype dtype = ms_tensor_dtype(mean);
-    MsTensor *dy = in_dtype(c->in[0], dtype), *x = in_dtype(c->in[1], dtype), *gamma = in_dtype(c->in[4], dtype);
+    MsTensor *dy = in_dtype(c->in[0], dtype), *x = in_dtype(c->in[1], dtype),
+             *gamma = in_dtype(c->in[4], dtype);
     MsTensor *u = in_dtype(c->ct[0], dtype), *v = in_dtype(c->ct[1], dtype), *w = in_dtype(c->ct[2], dtype);
     MsTensor *centred = ms_sub(x, mean), *h = ms_mul(centred, rstd), *gdy = NULL, *q = NULL, *rbar = NULL;
     if (u) {
@@ -319,14 +349,17 @@ MS_OP(layer_norm,
       .sig = "layer_norm(x: float, gamma: float?, beta: float?, *, ndim: int, eps: float) -> x, _, _",
       .infer = infer_layer_norm, .vjp = vjp_layer_norm,
       .sample = "f32[4,3,5] f32[5] f32[5] ndim=1 eps=1e-5; f32[4,3,5] f32[3,5] f32[3,5] ndim=2 eps=1e-5"
-                "; f32[2,6] none none ndim=1 eps=1e-5; bf16[4,6] f32[6] f32[6] ndim=1 eps=1e-5; f32[0,6] f32[6] f32[6] ndim=1 "
+                "; f32[2,6] none none ndim=1 eps=1e-5; bf16[4,6] f32[6] f32[6] ndim=1 eps=1e-5; f32[0,6] "
+                "f32[6] f32[6] ndim=1 "
                 "eps=1e-5");
 
-MS_OP(layer_norm_grad,
-      .sig = "layer_norm_grad(dy: float, x: dy, mean: float, rstd: mean, gamma: float?, *, ndim: int) -> x, _, _",
-      .infer = infer_layer_norm_grad, .vjp = vjp_layer_norm_grad,
-      .sample = "f32[4,3,5] f32[4,3,5] f32[4,3,1] f32[4,3,1]>0 f32[5] ndim=1"
-                "; f32[4,3,5] f32[4,3,5] f32[4,1,1] f32[4,1,1]>0 none ndim=2");
+MS_OP(
+    layer_norm_grad,
+    .sig =
+        "layer_norm_grad(dy: float, x: dy, mean: float, rstd: mean, gamma: float?, *, ndim: int) -> x, _, _",
+    .infer = infer_layer_norm_grad, .vjp = vjp_layer_norm_grad,
+    .sample = "f32[4,3,5] f32[4,3,5] f32[4,3,1] f32[4,3,1]>0 f32[5] ndim=1"
+              "; f32[4,3,5] f32[4,3,5] f32[4,1,1] f32[4,1,1]>0 none ndim=2");
 
 /* ---- group normalisation ---- */
 
@@ -335,7 +368,8 @@ static MsStatus infer_group_norm(MsInfer *c)
     const MsAval *x = &c->in[0];
     int64_t groups = c->attr[0].i;
     if (x->ndim < 2 || groups < 1 || x->shape[1] % groups)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the channels must be a multiple of 'groups', but got shape %s and %lld.",
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', the channels must be a multiple of 'groups', but got shape %s and %lld.",
                        c->op->name, ms__shape_text(x->ndim, x->shape), (long long)groups);
     MS_TRY(vector_of(c, 1, "gamma", x->shape[1]));
     MS_TRY(vector_of(c, 2, "beta", x->shape[1]));
