@@ -41,6 +41,25 @@ def test_a_slice_keeps_the_names():
     assert net[2:](Tensor([[1.]])).shape == (1, 1)
 
 
+def test_a_slice_of_a_list_names_by_its_own_numbers():
+    cells = nn.CellList([nn.Dense(1, 1, has_bias=False) for _ in range(4)])
+    assert [p.name for p in cells[2:].get_parameters()] == ["0.weight", "1.weight"]
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.stages = nn.CellList([nn.Dense(1, 1, has_bias=False) for _ in range(3)])
+
+        def construct(self, x):
+            for cell in self.stages[1:]:
+                x = cell(x)
+            return x
+
+    net = Net()
+    net(Tensor([[1.]]))
+    assert [p.name for p in net.get_parameters()] == [f"stages.{k}.weight" for k in range(3)]
+
+
 def test_no_init_parameters():
     with nn.no_init_parameters():
         net = nn.Dense(3, 4)

@@ -13,21 +13,13 @@ __all__ = ["Cell"] + (dynamic_lr.__all__ + layer.__all__ + learning_rate_schedul
 
 
 def __getattr__(name):
-    """Metrics, which used to live here, are imported when they are first named."""
+    """What is seldom used is imported when it is first named: some modules, and the names of theirs that belong here too."""
     import importlib
-    if name in ("grad", "utils", "probability", "metrics"):
+    lazy = ("grad", "utils", "probability", "metrics", "older")
+    if name in lazy:
         return importlib.import_module("mindspore.nn." + name)
-    if name in ("Jvp", "Vjp"):
-        return getattr(importlib.import_module("mindspore.nn.grad"), name)
-    if name == "no_init_parameters":
-        return importlib.import_module("mindspore.nn.utils").no_init_parameters
-    older = importlib.import_module("mindspore.nn.older")
-    if name in older.__all__:
-        return getattr(older, name)
-    if name.startswith("_"):
-        raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
-    from mindspore.train import metrics
-    value = metrics.get_metrics if name == "get_metrics" and hasattr(metrics, "get_metrics") else getattr(metrics, name, None)
-    if value is None:
-        raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")
-    return value
+    for module in () if name.startswith("_") else ("grad", "utils", "older", "metrics"):
+        module = importlib.import_module("mindspore.nn." + module)
+        if name in module.__all__:
+            return getattr(module, name)
+    raise AttributeError(f"module 'mindspore.nn' has no attribute {name!r}")

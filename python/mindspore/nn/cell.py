@@ -70,6 +70,11 @@ def _on_cpu(method, device):
         raise ValueError(f"For 'Cell.{method}', the 'device' must be 'CPU', but got {device!r}.")
 
 
+def _not_negative(who, name, value):
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"For '{who}', the '{name}' must be an int >= 0, but got {value}.")
+
+
 class Cell:
     """Base of all layers, losses, optimizers and networks: subclasses define ``construct``."""
 
@@ -357,13 +362,6 @@ class Cell:
             cell._refresh_plain()
         return self
 
-    def _own_tensors(self, recurse=True):
-        """Parameters and buffers, each once."""
-        for _, cell in self.cells_and_names() if recurse else [("", self)]:
-            for t in (*cell._params.values(), *cell._buffers.values()):
-                if t is not None:
-                    yield t
-
     def to(self, *args, device=None, dtype=None, non_blocking=False):
         """Casts floating Parameters and buffers: ``to(device, dtype)``, ``to(dtype)`` or ``to(tensor)``, whose dtype is meant."""
         for arg in args:
@@ -371,14 +369,12 @@ class Cell:
                 dtype = arg.dtype
             elif isinstance(arg, mstype.Type):
                 dtype = arg
-            elif isinstance(arg, bool):
-                non_blocking = arg
-            elif arg is not None:
+            elif arg is not None and not isinstance(arg, bool):  # a bool is non_blocking: there is nothing to wait for
                 device = arg
         if dtype is not None and dtype not in mstype.float_type + mstype.complex_type:
             raise TypeError(f"For 'Cell.to', the 'dtype' must be floating point or complex, but got {dtype}.")
         _on_cpu("to", device)
-        for t in self._own_tensors():
+        for t in (*self.get_parameters(), *self.buffers()):
             if dtype is not None and t.dtype in mstype.float_type + mstype.complex_type:
                 t.set_dtype(dtype)
         self._ms_touch()
@@ -388,7 +384,7 @@ class Cell:
         """Gives Parameters and buffers new memory with any values."""
         from mindspore import mint
         _on_cpu("to_empty", device)
-        for t in self._own_tensors(recurse):
+        for t in (*self.get_parameters(recurse), *self.buffers(recurse)):
             Tensor.assign_value(t, mint.empty(t.shape, dtype=t.dtype))
         self._ms_touch()
         return self
@@ -516,16 +512,12 @@ class Cell:
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """Parameters and persistent buffers by attribute path."""
-        for value, key in zip(args, ("destination", "prefix", "keep_vars")):
-            if key == "destination":
-                destination = value
-            elif key == "prefix":
-                prefix = value
+        destination, prefix, keep_vars = args + (destination, prefix, keep_vars)[len(args):]
         out = OrderedDict() if destination is None else destination
         for path, cell in self.cells_and_names():
-            for hook in cell.__dict__.get("_state_dict_pre_hooks", {}).values():
-                hook(cell, prefix + path + "." if path else prefix, keep_vars)
             at = f"{prefix}{path}." if path else prefix
+            for hook in cell.__dict__.get("_state_dict_pre_hooks", {}).values():
+                hook(cell, at, keep_vars)
             for name, param in cell._params.items():
                 if param is not None:
                     out[at + name] = param
@@ -677,8 +669,7 @@ class Cell:
 
     def set_comm_fusion(self, fusion_type):
         """Which gradients are reduced together."""
-        if isinstance(fusion_type, bool) or not isinstance(fusion_type, int) or fusion_type < 0:
-            raise ValueError(f"For 'set_comm_fusion', the 'fusion_type' must be an int >= 0, but got {fusion_type}.")
+        _not_negative("set_comm_fusion", "fusion_type", fusion_type)
         for param in self.trainable_params():
             param.comm_fusion = fusion_type
         return self
@@ -710,8 +701,7 @@ class Cell:
 
     @pipeline_stage.setter
     def pipeline_stage(self, value):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"For 'pipeline_stage', the value must be an int >= 0, but got {value}.")
+        _not_negative("Cell", "pipeline_stage", value)
         self._keep("_pipeline_stage", value)
 
     @property
@@ -720,8 +710,7 @@ class Cell:
 
     @pipeline_segment.setter
     def pipeline_segment(self, value):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"For 'pipeline_segment', the value must be an int >= 0, but got {value}.")
+        _not_negative("Cell", "pipeline_segment", value)
         self._keep("_pipeline_segment", value)
 
     @property
@@ -754,8 +743,7 @@ class Cell:
 
     def flatten_weights(self, fusion_size=0):
         """Weights in one piece of memory: updates of all are one call wherever they lie."""
-        if isinstance(fusion_size, bool) or not isinstance(fusion_size, int) or fusion_size < 0:
-            raise ValueError(f"For 'flatten_weights', the 'fusion_size' must be an int >= 0, but got {fusion_size}.")
+        _not_negative("flatten_weights", "fusion_size", fusion_size)
 
     def update_cell_type(self, cell_type):
         """Keeps a name for what this Cell is."""

@@ -151,8 +151,8 @@ class CellList(_Numbered):
             self.extend(args[0])
 
     def _sliced(self, items):
-        out = type(self)(auto_prefix=False)
-        out._fill([cell for _, cell in items], rename=False)
+        out = type(self)()
+        out._fill([cell for _, cell in items], rename=not self._prefix_of_children())  # those of a network keep their names
         return out
 
     def append(self, cell):
