@@ -24,10 +24,27 @@ __attribute__((constructor)) static void fill(void)
         for (int b = 0; b < 256; b++) crc[k][b] = (crc[k - 1][b] >> 8) ^ crc[0][crc[k - 1][b] & 255];
 }
 
-uint32_t ms__crc32c(uint32_t start, const void *src, size_t n)
+#ifdef __x86_64__
+/* The instruction of SSE 4.2: eight bytes in three cycles. */
+__attribute__((target("sse4.2"))) static const uint8_t *fold_sse(const uint8_t *p, size_t n, uint32_t *sum)
 {
-    const uint8_t *p = src;
-    uint32_t v = ~start;
+    uint64_t v = *sum, word;
+    for (; n >= 8; n -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        v = __builtin_ia32_crc32di(v, word);
+    }
+    *sum = (uint32_t)v;
+    return p;
+}
+#endif
+
+/* The whole groups of eight at p; where they end. */
+static const uint8_t *fold(const uint8_t *p, size_t n, uint32_t *sum)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2")) return fold_sse(p, n, sum);
+#endif
+    uint32_t v = *sum;
     for (; n >= 8; n -= 8, p += 8) {
         uint32_t a, b;
         memcpy(&a, p, 4);
@@ -36,7 +53,15 @@ uint32_t ms__crc32c(uint32_t start, const void *src, size_t n)
         v = crc[7][a & 255] ^ crc[6][a >> 8 & 255] ^ crc[5][a >> 16 & 255] ^ crc[4][a >> 24] ^
             crc[3][b & 255] ^ crc[2][b >> 8 & 255] ^ crc[1][b >> 16 & 255] ^ crc[0][b >> 24];
     }
-    for (; n; n--) v = (v >> 8) ^ crc[0][(v ^ *p++) & 255];
+    *sum = v;
+    return p;
+}
+
+uint32_t ms__crc32c(uint32_t start, const void *src, size_t n)
+{
+    uint32_t v = ~start;
+    const uint8_t *p = fold(src, n, &v);
+    for (n %= 8; n; n--) v = (v >> 8) ^ crc[0][(v ^ *p++) & 255];
     return ~v;
 }
 
