@@ -252,6 +252,9 @@ MS_API_EXPORT int64_t ms_dataset_repeat_count(MsDataset *d); /* of the repeat op
 /* A pass of `epochs` epochs (-1 = no limit). The first row is asked for ahead of time by the first call of
  * next. */
 MS_API_EXPORT MsDataIter *ms_data_iter_new(MsDataset *d, int64_t epochs);
+/* Before the first row: the pass resumes at that epoch and row, as if it had given all before. The rows of the
+ * epoch that were given are made again and dropped. */
+MS_API_EXPORT MsStatus ms_data_iter_start_at(MsDataIter *it, int64_t epoch, int64_t row);
 /* The next row into column[0..ms_dataset_n_columns). MS_ERROR_STOP, without an error record, at the end of
  * each epoch; the next call then begins the next one, or gives MS_ERROR_STOP again after the last. After any
  * other error the iterator only repeats it. */

@@ -911,13 +911,17 @@ static PyObject *ds_iter(PyObject *m, PyObject *args)
 {
     (void)m;
     PyObject *o;
-    long long epochs;
-    if (!PyArg_ParseTuple(args, "OL", &o, &epochs)) return NULL;
+    long long epochs, first = 0, row = 0;
+    if (!PyArg_ParseTuple(args, "OL|LL", &o, &epochs, &first, &row)) return NULL;
     MsDataset *d = PyCapsule_GetPointer(o, DATASET);
     if (!d) return NULL;
     MsDataIter *it;
     PyThreadState *gil = PyEval_SaveThread();
     it = ms_data_iter_new(d, epochs);
+    if (it && (first || row) && ms_data_iter_start_at(it, first, row) != MS_OK) {
+        ms_data_iter_free(it);
+        it = NULL;
+    }
     PyEval_RestoreThread(gil);
     return capsule(it, ITERATOR, free_iterator);
 }

@@ -26,6 +26,7 @@ struct MsDataIter {
     pid_t owner;           /* a forked process has the iterator but not its threads */
     int64_t epochs, epoch; /* epoch: begun by the producer */
     int64_t seen;          /* epochs whose end the consumer has seen */
+    int64_t skip;          /* rows of the first epoch that nobody gets */
     bool in_epoch;         /* inline mode */
     MsStatus failed;       /* an error is final */
     MsError error;
@@ -64,6 +65,18 @@ static MsStatus produce(MsDataIter *it, MsRow *row)
     return st;
 }
 
+static MsStatus skip(MsDataIter *it)
+{
+    MsStatus st = MS_OK;
+    MsRow row = {0};
+    for (; st == MS_OK && it->skip > 0 && !atomic_load(&it->run.stop); it->skip--) {
+        st = produce(it, &row);
+        if (st == MS_OK) ms__row_clear(&row);
+    }
+    it->skip = 0;
+    return st;
+}
+
 /* False when the iterator is being freed. */
 static bool push(MsDataIter *it, Item *item)
 {
@@ -89,6 +102,7 @@ static void *producer(void *arg)
         item.row.n = 0;
         item.st = ms__node_begin(it->root, it->epoch);
         ms_scope_end(mark, NULL, 0);
+        if (item.st == MS_OK) item.st = skip(it);
         while (go && item.st == MS_OK) {
             item.st = produce(it, &item.row);
             if (item.st == MS_OK) go = push(it, &item);
@@ -132,6 +146,19 @@ MsDataIter *ms_data_iter_new(MsDataset *d, int64_t epochs)
     return NULL;
 }
 
+MsStatus ms_data_iter_start_at(MsDataIter *it, int64_t epoch, int64_t row)
+{
+    if (it->started || it->in_epoch || it->epoch || epoch < 0 || row < 0 ||
+        (it->epochs >= 0 && epoch >= it->epochs))
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "A pass starts in one of its %lld epochs before its first row is taken, but got epoch "
+                       "%lld, row %lld.",
+                       (long long)it->epochs, (long long)epoch, (long long)row);
+    it->epoch = it->seen = epoch;
+    it->skip = row;
+    return MS_OK;
+}
+
 static MsStatus pop(MsDataIter *it, Item *item)
 {
     if (!it->started) {
@@ -169,6 +196,7 @@ static MsStatus make(MsDataIter *it, Item *item)
         ms_scope_end(mark, NULL, 0);
         it->in_epoch = true;
     }
+    if (item->st == MS_OK) item->st = skip(it);
     if (item->st == MS_OK) item->st = produce(it, &item->row);
     if (item->st == MS_ERROR_STOP) it->in_epoch = false;
     if (item->st != MS_OK && item->st != MS_ERROR_STOP) ms__error_take(&it->error);

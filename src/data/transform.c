@@ -44,6 +44,9 @@ static MsStatus run_group(MsTransformCall *c)
     return MS_OK;
 }
 
+/* The generator of the row that a host function of this thread is given: transforms that it applies draw from it. */
+static _Thread_local MsDataRng *row_rng;
+
 /* A host function may write into what it gets, so memory that others see is copied first. */
 static MsStatus run_host(MsTransformCall *c)
 {
@@ -55,7 +58,12 @@ static MsStatus run_host(MsTransformCall *c)
         if (!in[k]) return ms_error()->code;
     }
     const MsHostTransform *h = &c->op->host;
-    return h->run(h->ctx, ms__data_u64(c->rng), c->n_in, in, &c->n_out, c->out);
+    MsDataRng *outer = row_rng;
+    uint64_t seed = ms__data_u64(c->rng);
+    row_rng = c->rng;
+    MsStatus st = h->run(h->ctx, seed, c->n_in, in, &c->n_out, c->out);
+    row_rng = outer;
+    return st;
 }
 
 static const MsTransformKind group_kind = {
@@ -186,9 +194,10 @@ MsStatus ms_transform_apply(MsTransform *t, int n_in, MsTensor *const *in, int *
 {
     static _Atomic int64_t calls;
     if (!t) return MS_FAIL(MS_ERROR_VALUE, "There is no transform to apply.");
-    MsDataRng rng = ms__data_rng(ms_data_run_seed(), -1, atomic_fetch_add(&calls, 1));
+    MsDataRng rng;
+    if (!row_rng) rng = ms__data_rng(ms_data_run_seed(), -1, atomic_fetch_add(&calls, 1));
     int mark = ms_scope_begin();
-    MsStatus st = run_one(t, &rng, n_in, in, n_out, out);
+    MsStatus st = run_one(t, row_rng ? row_rng : &rng, n_in, in, n_out, out);
     ms_scope_end(mark, out, st == MS_OK ? *n_out : 0);
     return st;
 }

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mindspore.dataset as ds
-from mindspore.dataset import debug, transforms
+from mindspore.dataset import debug, transforms, vision
 
 
 def ragged(sizes):
@@ -99,7 +99,7 @@ def test_debug_hooks(capsys):
 
 def test_refusals():
     d = ds.NumpySlicesDataset([1], shuffle=False)
-    for call in (lambda: ds.DatasetCache(1), d.device_que, lambda: ds.config.set_multiprocessing_start_method('spawn'),
+    for call in (lambda: ds.DatasetCache(1), lambda: ds.config.set_multiprocessing_start_method('spawn'),
                  lambda: ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)):
         with pytest.raises(NotImplementedError):
             call()
@@ -115,3 +115,45 @@ def test_lines_of_a_file(tmp_path):
     f.close()
     with pytest.raises(RuntimeError, match='does not exist'):
         ds.LineReader(str(tmp_path / 'g'))
+
+
+@pytest.mark.parametrize('to_pil', [False, True])
+def test_python_transforms_draw_from_the_seed(to_pil):
+    images = np.random.RandomState(0).randint(0, 256, (12, 20, 24, 3), np.uint8)
+
+    def run(workers):
+        ops = ([vision.ToPIL()] if to_pil else []) + [vision.RandomResize((9, 9)), vision.RandomCrop(7), np.asarray]
+        d = ds.NumpySlicesDataset((images,), ['x'], shuffle=False).map(ops, 'x', num_parallel_workers=workers)
+        return np.stack([r[0] for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)])
+    ds.config.set_seed(5)
+    one, three = run(1), run(3)
+    np.testing.assert_array_equal(one, three)
+    ds.config.set_seed(6)
+    assert (run(1) != one).any()
+
+
+@pytest.mark.parametrize('debug', [False, True])
+def test_a_pass_resumes_at_a_step(debug):
+    d = ds.NumpySlicesDataset((np.arange(10),), ['x'], shuffle=True).map(lambda x: x + 1, 'x').batch(3)
+
+    def steps(it, epochs):
+        return [b[0].tolist() for _ in range(epochs) for b in it]
+    ds.config.set_seed(7)
+    ds.config.set_debug_mode(debug)
+    try:
+        whole = steps(d.create_tuple_iterator(num_epochs=3, output_numpy=True), 3)
+        for step in (1, 4, 6):
+            d.set_init_step(step)
+            it = d.create_tuple_iterator(num_epochs=3, output_numpy=True)
+            assert len(d) == 4 and steps(it, 3 - step // 4) == whole[step:]
+            with pytest.raises(RuntimeError, match='beyond the specified number of epochs'):
+                next(it)
+        d.set_init_step(0)
+        it = d.create_tuple_iterator(num_epochs=3, output_numpy=True)
+        next(it)
+        it._reset(5, 4)
+        assert steps(it, 2) == whole[5:]
+        with pytest.raises(RuntimeError, match='must be less than dataset_size'):
+            it._reset(12, 4)
+    finally:
+        ds.config.set_debug_mode(False)

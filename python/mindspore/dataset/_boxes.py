@@ -8,7 +8,7 @@ from mindspore import _c
 
 from . import _check
 from ._image import RandomResizedCrop
-from .transforms import PyTensorOperation, TensorOperation
+from .transforms import PyTensorOperation, TensorOperation, draw
 from .vision import Border, HorizontalFlip, Inter, Pad, Resize, VerticalFlip, _fill, _padding, _size
 
 
@@ -152,6 +152,8 @@ def encode_png(image, compression_level=6):
 # ---- boxes ----
 
 class _Boxes(PyTensorOperation):
+    _draws = True
+
     def __call__(self, image, bboxes):
         name = type(self).__name__
         image, boxes = _image(name, np.asarray(image)), np.array(bboxes)
@@ -169,7 +171,7 @@ class _FlipBoxes(_Boxes):
         self.prob = _check.unit('prob', prob)
 
     def _run(self, image, boxes):
-        if np.random.rand() >= self.prob:
+        if draw().rand() >= self.prob:
             return image, boxes
         boxes[:, self._axis] = image.shape[1 - self._axis] - boxes[:, self._axis] - boxes[:, 2 + self._axis]
         return self._flip(image), boxes
@@ -205,7 +207,7 @@ class RandomResizeWithBBox(_Boxes):
         self._resize = [Resize(size, k) for k in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)]
 
     def _run(self, image, boxes):
-        return _resized(image, boxes, self._resize[np.random.randint(4)])
+        return _resized(image, boxes, self._resize[draw().randint(4)])
 
 
 def _cropped(boxes, top, left, h, w):
@@ -241,7 +243,7 @@ class RandomCropWithBBox(_Boxes):
         if min(free) < 0:
             raise RuntimeError(f'RandomCropWithBBox: the crop of {h} x {w} is larger than the image of '
                                f'{image.shape[0]} x {image.shape[1]}.')
-        y, x = np.random.randint(free[0] + 1), np.random.randint(free[1] + 1)
+        y, x = draw().randint(free[0] + 1), draw().randint(free[1] + 1)
         return np.ascontiguousarray(image[y:y + h, x:x + w]), _cropped(boxes, y, x, h, w)
 
 
@@ -253,10 +255,10 @@ class RandomResizedCropWithBBox(_Boxes):
 
     def _window(self, h, w):
         for _ in range(self._attempts):
-            area, ratio = h * w * np.random.uniform(*self._scale), np.exp(np.random.uniform(*np.log(self._ratio)))
+            area, ratio = h * w * draw().uniform(*self._scale), np.exp(draw().uniform(*np.log(self._ratio)))
             cw, ch = round(np.sqrt(area * ratio)), round(np.sqrt(area / ratio))
             if 0 < cw <= w and 0 < ch <= h:
-                return np.random.randint(h - ch + 1), np.random.randint(w - cw + 1), ch, cw
+                return draw().randint(h - ch + 1), draw().randint(w - cw + 1), ch, cw
         ch, cw = min(h, round(w / self._ratio[0])), min(w, round(h * self._ratio[1]))
         return (h - ch) // 2, (w - cw) // 2, ch, cw
 
@@ -274,7 +276,7 @@ class BoundingBoxAugment(_Boxes):
 
     def _run(self, image, boxes):
         image = image.copy()
-        for k in np.random.permutation(len(boxes))[:int(len(boxes) * self.ratio)]:
+        for k in draw().permutation(len(boxes))[:int(len(boxes) * self.ratio)]:
             x, y, w, h = boxes[k, :4].astype(int)
             part = self.transform(np.ascontiguousarray(image[y:y + h, x:x + w]))
             if part.shape[:2] != (h, w):

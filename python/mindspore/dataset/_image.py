@@ -7,7 +7,7 @@ import numpy as np
 from mindspore import _c
 
 from . import _check
-from .transforms import PyTensorOperation, TensorOperation, is_pil
+from .transforms import PyTensorOperation, TensorOperation, draw, is_pil
 from .vision import Inter, _fill, _size
 
 __all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'AdjustSaturation', 'AdjustSharpness',
@@ -143,6 +143,8 @@ class ResizedCrop(PyTensorOperation):
 class RandomResize(PyTensorOperation):
     """Resize with an interpolation chosen at random."""
 
+    _draws = True
+
     def __init__(self, size):
         from .vision import Resize
         _size(size)
@@ -150,7 +152,7 @@ class RandomResize(PyTensorOperation):
         self._resize = [Resize(size, Inter(k)) for k in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)]
 
     def __call__(self, img):
-        return self._resize[np.random.randint(4)](img)
+        return self._resize[draw().randint(4)](img)
 
 
 class FiveCrop(PyTensorOperation):

@@ -9,7 +9,7 @@ from mindspore import _c
 from . import _check
 from ._image import (AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustSharpness, AutoContrast, Equalize, Invert,
                      Posterize, RandomAffine, Rotate, Solarize)
-from .transforms import PyTensorOperation, TensorOperation, check_list, compile_list
+from .transforms import PyTensorOperation, TensorOperation, check_list, compile_list, draw
 from .vision import Inter, _fill
 
 __all__ = ['AutoAugment', 'AutoAugmentPolicy', 'CutMixBatch', 'MixUp', 'MixUpBatch', 'RandAugment',
@@ -213,6 +213,8 @@ class UniformAugment(TensorOperation):
 class MixUpBatch(PyTensorOperation):
     """Images and one-hot labels of a batch mixed with a permutation of themselves. Zhang et al., mixup, 2018."""
 
+    _draws = True
+
     def __init__(self, alpha=1.0):
         _check.kind('alpha', alpha, int, float)
         if alpha <= 0:
@@ -223,13 +225,15 @@ class MixUpBatch(PyTensorOperation):
         if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
             raise RuntimeError(f'MixUpBatch: images must be <N,H,W,C> or <N,C,H,W> and labels one-hot <N,K>, but got '
                                f'{images.shape} and {labels.shape}.')
-        share, other = np.random.beta(self.alpha, self.alpha), np.random.permutation(len(images))
+        share, other = draw().beta(self.alpha, self.alpha), draw().permutation(len(images))
         mixed = [share * x.astype(np.float32) + (1 - share) * x[other].astype(np.float32) for x in (images, labels)]
         return mixed[0].astype(images.dtype), mixed[1].astype(np.float32)
 
 
 class CutMixBatch(PyTensorOperation):
     """A window of each image from another one, labels mixed by area. Yun et al., CutMix, 2019."""
+
+    _draws = True
 
     def __init__(self, image_batch_format, alpha=1.0, prob=1.0):
         from .vision import ImageBatchFormat
@@ -248,12 +252,12 @@ class CutMixBatch(PyTensorOperation):
             raise RuntimeError('CutMixBatch: image doesn\'t match the <N,C,H,W> or <N,H,W,C> format.')
         h, w = images.shape[2:] if chw else images.shape[1:3]
         images, labels = images.copy(), labels.astype(np.float32)
-        other, clean = np.random.permutation(len(images)), images.copy()
+        other, clean = draw().permutation(len(images)), images.copy()
         for i, j in enumerate(other):
-            if np.random.rand() >= self.prob:
+            if draw().rand() >= self.prob:
                 continue
-            side = np.sqrt(1 - np.random.beta(self.alpha, self.alpha))
-            ch, cw, y, x = int(h * side), int(w * side), np.random.randint(h), np.random.randint(w)
+            side = np.sqrt(1 - draw().beta(self.alpha, self.alpha))
+            ch, cw, y, x = int(h * side), int(w * side), draw().randint(h), draw().randint(w)
             rows = slice(max(0, y - ch // 2), min(h, y + ch // 2))
             cols = slice(max(0, x - cw // 2), min(w, x + cw // 2))
             at = (slice(None), rows, cols) if chw else (rows, cols)
@@ -266,6 +270,8 @@ class CutMixBatch(PyTensorOperation):
 class MixUp(PyTensorOperation):
     """Mixes a batch with itself (is_single) or with the batch before."""
 
+    _draws = True
+
     def __init__(self, batch_size, alpha, is_single=True):
         self.batch_size = _check.integer('batch_size', batch_size, 1)
         _check.kind('alpha', alpha, int, float)
@@ -275,9 +281,9 @@ class MixUp(PyTensorOperation):
         self._last = None
 
     def __call__(self, image, label):
-        share = np.random.beta(self.alpha, self.alpha)
+        share = draw().beta(self.alpha, self.alpha)
         if self.is_single:
-            order = np.random.permutation(self.batch_size)
+            order = draw().permutation(self.batch_size)
             before = (image[order], label[order])
         else:
             before, self._last = self._last or (image, label), (image, label)

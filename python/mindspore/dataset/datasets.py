@@ -42,14 +42,42 @@ class BatchInfo:
 
 # ---- iterators ----
 
-_live = weakref.WeakSet()
+ITERATORS_LIST = []  # weak references to the running iterators
+
+
+def _forget(ref):
+    if ref in ITERATORS_LIST:
+        ITERATORS_LIST.remove(ref)
 
 
 @atexit.register
 def _cleanup():
     """Stops every running iterator."""
-    for it in list(_live):
-        it.close()
+    for ref in list(ITERATORS_LIST):
+        it = ref()
+        if it is not None:
+            it.close()
+
+
+_training = None
+
+
+def _set_training_dataset(iterator):
+    """The iterator that _reset_training_dataset sets back."""
+    global _training
+    _training = weakref.ref(iterator)
+
+
+def _get_training_dataset():
+    return _training and _training()
+
+
+def _reset_training_dataset(global_step, dataset_size):
+    """The iterator of the training goes on behind `global_step` steps of the whole training."""
+    iterator = _get_training_dataset()
+    if iterator is None:
+        raise RuntimeError('Training dataset is not set.')
+    iterator._reset(global_step, dataset_size)
 
 
 def _unset_iterator_cleanup():
@@ -64,7 +92,7 @@ def _end_workers(started):
 class Iterator:
     """Rows of a dataset, epoch after epoch: a loop over it is one epoch, the next loop the next."""
 
-    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False):
+    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False, init_step=0):
         if not isinstance(num_epochs, int) or isinstance(num_epochs, bool):
             raise TypeError(f'Argument num_epochs with value {num_epochs} is not of type [<class \'int\'>], '
                             f'but got {type(num_epochs)}.')
@@ -76,14 +104,27 @@ class Iterator:
         self.output_numpy = output_numpy
         self._names = dataset.get_col_names()
         self._n = len(self._names)
-        self._ended = 0
+        self._start(init_step, dataset.get_dataset_size() if init_step else 1)
+
+    def _start(self, step=0, size=1):
+        """Begins behind `step` rows of the whole pass, of epochs of `size` rows."""
         started = []
         self._end = weakref.finalize(self, _end_workers, started)
-        for workers in dataset._all_workers():
+        for workers in self.dataset._all_workers():
             workers.start()
             started.append(workers)
-        self._it = _c.ds_iter(dataset._node, num_epochs)
-        _live.add(self)
+        self._ended = step // size
+        self._it = _c.ds_iter(self.dataset._node, self.num_epochs, step // size, step % size)
+        ITERATORS_LIST.append(weakref.ref(self, _forget))
+
+    def _reset(self, step, size):
+        if step < 0:
+            raise RuntimeError(f'Cannot reset the pipeline, reset step must be >= 0. step: {step}')
+        if self.num_epochs != -1 and step >= size * self.num_epochs:
+            raise RuntimeError('Cannot reset the pipeline, reset step must be less than dataset_size * num_epochs. '
+                               f'dataset_size: {size}, num_epochs: {self.num_epochs}, step: {step}')
+        self.close()
+        self._start(step, size)
 
     def close(self):
         """Stops the threads and the processes of the pipeline."""
@@ -373,8 +414,17 @@ class Dataset:
         raise RuntimeError(f'Condition name {condition_name!r} not found.')
 
     def device_que(self, send_epoch_end=True, create_data_info_queue=False, queue_name=''):
-        raise NotImplementedError('device_que feeds the queue of a device, which a CPU does not have; iterate the dataset '
-                                  'or give it to Model.train.')
+        """The dataset as a sender. A CPU has no queue of its own, so send() makes rows ready as an iterator does."""
+        return self._operation(self._node, kind=TransferDataset)
+
+    _init_step = 0
+
+    def set_init_step(self, init_step):
+        """Iterators begin behind so many steps of the whole training."""
+        self._init_step = _check.integer('init_step', init_step)
+
+    def get_init_step(self):
+        return self._init_step or next((s for s in (c.get_init_step() for c in self.children) if s), 0)
 
     def split(self, sizes, randomize=True):
         """Parts of the dataset, by numbers of rows or by shares that add up to 1."""
@@ -475,10 +525,10 @@ class Dataset:
 
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=False):
         d = self if columns is None else self.project(columns)
-        return TupleIterator(d, num_epochs, output_numpy, do_copy)
+        return TupleIterator(d, num_epochs, output_numpy, do_copy, self.get_init_step())
 
     def create_dict_iterator(self, num_epochs=-1, output_numpy=False, do_copy=False):
-        return DictIterator(self, num_epochs, output_numpy, do_copy)
+        return DictIterator(self, num_epochs, output_numpy, do_copy, self.get_init_step())
 
     def __iter__(self):
         return self.create_tuple_iterator(num_epochs=1)
@@ -506,6 +556,21 @@ class ConcatDataset(Dataset):
             node = _c.ds_count('shuffle', node, max(2, sum(c.get_dataset_size() for c in self.children)))
         self._node = _c.ds_shard(node, sampler.num_shards, sampler.shard_id)
         self.__dict__.pop('_size', None)
+
+
+class TransferDataset(Dataset):
+    """What device_que gives."""
+
+    def send(self, num_epochs=-1):
+        self._sender = TupleIterator(self, num_epochs, True)
+
+    def stop_send(self):
+        self._sender.close()
+
+    release = stop_send
+
+    def continue_send(self):
+        """Rows are taken one by one; there is nothing to continue."""
 
 
 class MapDataset(Dataset):

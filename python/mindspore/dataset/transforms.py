@@ -2,6 +2,7 @@
 transform of the same name in C. Called on an array it runs at once."""
 import enum
 import sys
+import threading
 
 import numpy as np
 
@@ -79,6 +80,28 @@ def _name(op):
     return getattr(op, '__name__', None) or type(op).__name__
 
 
+_drawing = threading.local()
+
+
+def draw():
+    """The generator of the library's transforms in Python: inside a pipeline that of the row, else numpy's."""
+    return getattr(_drawing, 'rng', np.random)
+
+
+class _Seeded:
+    """Functions of which some draw; each row has a generator of its own."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, seed, *values):
+        _drawing.rng = np.random.RandomState(seed & 0xffffffff)
+        try:
+            return self.function(*values)
+        finally:
+            del _drawing.rng
+
+
 def _label(functions):
     """How messages call functions that run as one: a transform of the library by its name, what users wrote PyFunc."""
     one = type(functions[0]) if len(functions) == 1 else None
@@ -134,7 +157,9 @@ def compile_list(operations, in_workers=None):
         if functions:
             sequence = _Sequence(list(functions))
             function = in_workers(sequence) if in_workers else sequence
-            made.append(_c.ds_callable(_label(functions), function, False, in_workers is not None))
+            draws = in_workers is None and any(getattr(f, '_draws', False) for f in functions)
+            made.append(_c.ds_callable(_label(functions), _Seeded(function) if draws else function, False,
+                                       draws or in_workers is not None))
             functions.clear()
 
     pil = False  # images of PIL pass from function to function
