@@ -5,6 +5,7 @@
 #include "core/thread.h"
 #include "cpu/copy.h"
 #include "cpu/index.h"
+#include "cpu/loops.h"
 
 #include <string.h>
 
@@ -78,9 +79,29 @@ int64_t *ms__index_linear(const char *op, int n_idx, MsTensor *const *idx, int n
     return v;
 }
 
-int64_t *ms__index_values(const char *op, MsTensor *index, int64_t size, MsStatus code)
+/* Are all values in [0, size) as they are? */
+static void check_plain(void *ctx, int64_t begin, int64_t end)
 {
-    return ms__index_linear(op, 1, &index, index->ndim, index->shape, &size, code);
+    Check *c = ctx;
+    bool bad = false;
+    for (int64_t k = begin; k < end; k++) bad |= (uint64_t)c->v[k] >= (uint64_t)c->size;
+    if (bad) c->bad = true;
+}
+
+/* The values of one index: its own memory where that will do, else a block. */
+static const int64_t *values(const char *op, MsTensor *index, int64_t size)
+{
+    if (index->dtype == MS_INT64 && index->contiguous) {
+        Check c = {.v = (int64_t *)(void *)index->data, .size = size};
+        ms__parallel_for(index->numel, 32768, check_plain, &c);
+        if (!c.bad) return c.v;
+    }
+    return ms__index_linear(op, 1, &index, index->ndim, index->shape, &size, MS_ERROR_RUNTIME);
+}
+
+static void release(const int64_t *v, MsTensor *index)
+{
+    if ((const char *)v != index->data) ms__index_free((int64_t *)(uintptr_t)v, index->numel);
 }
 
 void ms__index_free(int64_t *v, int64_t n)
@@ -103,21 +124,25 @@ MsDtype ms__sum_dtype(MsDtype dtype)
     return dtype == MS_FLOAT16 || dtype == MS_BFLOAT16 ? MS_FLOAT32 : dtype;
 }
 
-#define ADD_ROW(id, T)                                                                                       \
+#define ADD_ROW(id, dtype, T)                                                                                \
     static void add_##id(int64_t n, void *d, const void *s)                                                  \
     {                                                                                                        \
+        if (n >= 16) {                                                                                       \
+            ms__loop(MS_ROW_add, dtype)(n, d, (const void *[]){d, s}, NULL);                                 \
+            return;                                                                                          \
+        }                                                                                                    \
         T *a = d;                                                                                            \
         const T *b = s;                                                                                      \
         for (int64_t k = 0; k < n; k++) a[k] = (T)(a[k] + b[k]);                                             \
     }
-ADD_ROW(u8, uint8_t) /* wrapping, as integers of both signs add */
-ADD_ROW(u16, uint16_t)
-ADD_ROW(u32, uint32_t)
-ADD_ROW(u64, uint64_t)
-ADD_ROW(f32, float)
-ADD_ROW(f64, double)
-ADD_ROW(c64, float _Complex)
-ADD_ROW(c128, double _Complex)
+ADD_ROW(u8, MS_UINT8, uint8_t) /* wrapping, as integers of both signs add */
+ADD_ROW(u16, MS_UINT16, uint16_t)
+ADD_ROW(u32, MS_UINT32, uint32_t)
+ADD_ROW(u64, MS_UINT64, uint64_t)
+ADD_ROW(f32, MS_FLOAT32, float)
+ADD_ROW(f64, MS_FLOAT64, double)
+ADD_ROW(c64, MS_COMPLEX64, float _Complex)
+ADD_ROW(c128, MS_COMPLEX128, double _Complex)
 
 static void add_b8(int64_t n, void *d, const void *s)
 {
@@ -194,10 +219,10 @@ static MsStatus run_gather(MsCall *c)
     int axis;
     if (!y) return MS_ERROR_MEMORY;
     MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &axis));
-    int64_t *v = ms__index_values("Gather", index, x->shape[axis], MS_ERROR_RUNTIME);
+    const int64_t *v = values("Gather", index, x->shape[axis]);
     if (!v) return ms_error()->code;
     MsStatus st = ms__gather_rows(y, x, axis, axis + 1, v, index->numel);
-    ms__index_free(v, index->numel);
+    release(v, index);
     return st;
 }
 MS_KERNEL(gather, 0, loop, NULL, run_gather);
@@ -264,10 +289,10 @@ static MsStatus run_scatter_add(MsCall *c)
     int axis;
     if (!y) return MS_ERROR_MEMORY;
     MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &axis));
-    int64_t *v = ms__index_values("ScatterAdd", index, x->shape[axis], MS_ERROR_RUNTIME);
+    const int64_t *v = values("ScatterAdd", index, x->shape[axis]);
     if (!v) return ms_error()->code;
     MsStatus st = ms__scatter_rows(y, x, c->in[2], axis, axis + 1, v, index->numel, true);
-    ms__index_free(v, index->numel);
+    release(v, index);
     return st;
 }
 MS_KERNEL(scatter_add, 0, loop, NULL, run_scatter_add);
@@ -357,7 +382,10 @@ typedef struct Along {
 #define COLUMN(T)                                                                                            \
     static void take_##T(int64_t n, void *e, int64_t es, const void *x, int64_t xs, const int64_t *v)        \
     {                                                                                                        \
-        for (int64_t i = 0; i < n; i++) ((T *)e)[i * es] = ((const T *)x)[v[i * es] * xs];                   \
+        if (es == 1 && xs == 1)                                                                              \
+            for (int64_t i = 0; i < n; i++) ((T *)e)[i] = ((const T *)x)[v[i]];                              \
+        else                                                                                                 \
+            for (int64_t i = 0; i < n; i++) ((T *)e)[i * es] = ((const T *)x)[v[i * es] * xs];               \
     }                                                                                                        \
     static void put_##T(int64_t n, const void *e, int64_t es, void *x, int64_t xs, const int64_t *v)         \
     {                                                                                                        \
@@ -370,7 +398,10 @@ COLUMN(uint64_t)
 
 static void add_floats(int64_t n, const float *e, int64_t es, float *x, int64_t xs, const int64_t *v)
 {
-    for (int64_t i = 0; i < n; i++) x[v[i * es] * xs] += e[i * es];
+    if (es == 1 && xs == 1)
+        for (int64_t i = 0; i < n; i++) x[v[i]] += e[i];
+    else
+        for (int64_t i = 0; i < n; i++) x[v[i * es] * xs] += e[i * es];
 }
 
 /* True when the column was one of the common cases. */
@@ -470,13 +501,12 @@ static MsStatus run_along(MsCall *c, bool put)
     if (!y) return MS_ERROR_MEMORY;
     MsTensor *x = c->in[0], *index = c->in[1];
     MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &axis));
-    int64_t *v =
-        ms__index_values(put ? "Scatter" : "GatherD", index, x->ndim ? x->shape[axis] : 1, MS_ERROR_RUNTIME);
+    const int64_t *v = values(put ? "Scatter" : "GatherD", index, x->ndim ? x->shape[axis] : 1);
     if (!v) return ms_error()->code;
     int mark = ms_scope_begin();
     MsStatus st = put ? put_into(c, y, axis, v) : take_into(c, y, axis, v);
     ms_scope_end(mark, NULL, 0);
-    ms__index_free(v, index->numel);
+    release(v, index);
     return st;
 }
 

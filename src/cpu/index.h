@@ -3,11 +3,9 @@
 #define MS_CPU_INDEX_H
 #include "op/op.h"
 
-/* The values of `index` in row-major order, negative ones wrapped, each checked against [-size, size). The
- * block has max(numel, 1) * 8 bytes and goes back with ms__free. NULL and an error: `code` (out of range),
- * MEMORY. */
-int64_t *ms__index_values(const char *op, MsTensor *index, int64_t size, MsStatus code);
-/* Several indices as one: broadcast to the shape, combined row-major over sizes[0..n_idx). */
+/* Several indices as one: broadcast to the shape, combined row-major over sizes[0..n_idx). Negative values are wrapped,
+ * each is checked against [-size, size). The block has max(n, 1) values and goes back with ms__index_free. NULL and an
+ * error: `code` (out of range), MEMORY. */
 int64_t *ms__index_linear(const char *op, int n_idx, MsTensor *const *idx, int ndim, const int64_t *shape,
                           const int64_t *sizes, MsStatus code);
 void ms__index_free(int64_t *v, int64_t n);

@@ -58,7 +58,10 @@ typedef struct MsFolds {
 
 /* Functions of one row of float32 [0] or float64 [1]; y may be x. */
 typedef struct MsRowSet {
-    void (*exp[2])(int64_t n, void *y, const void *x, double shift);          /* exp(x - shift) */
+    float (*max)(int64_t n, const float *x); /* of those that are not NaN; -inf of none */
+    double (*exp_sum)(int64_t n, float *y, const float *x,
+                      float shift); /* y = exp(x - shift) <= 1; their sum */
+    void (*exp)(int64_t n, double *y, const double *x, double shift);
     void (*affine[2])(int64_t n, void *y, const void *x, double a, double b); /* a x + b */
 } MsRowSet;
 

@@ -76,34 +76,39 @@ static void copy_row(const Rows *r, char *at, const int64_t *step, char *buf, bo
     }
 }
 
-static double fold(const Rows *r, MsFoldKind kind, const void *v)
+static double fold_wide(int64_t n, MsFoldKind kind, const double *v)
 {
-    const MsFolds *f = ms__loops()->folds[r->wide ? MS_FLOAT64 : MS_FLOAT32];
-    bool max = kind == MS_FOLD_MAX;
-    if (max && !r->wide) {
-        float acc[MS_LANES];
-        for (int i = 0; i < MS_LANES; i++) acc[i] = -INFINITY;
-        f->lanes[kind](r->n, acc, v);
-        for (int h = MS_LANES / 2; h > 0; h /= 2) f->rows[kind](h, acc, acc + h);
-        return (double)acc[0];
-    }
-    const MsFolds *f64 = ms__loops()->folds[MS_FLOAT64];
+    const MsFolds *f = ms__loops()->folds[MS_FLOAT64];
     double acc[MS_LANES];
-    for (int i = 0; i < MS_LANES; i++) acc[i] = max ? -(double)INFINITY : 0;
-    f->lanes[kind](r->n, acc, v);
-    for (int h = MS_LANES / 2; h > 0; h /= 2) f64->rows[kind](h, acc, acc + h);
+    for (int i = 0; i < MS_LANES; i++) acc[i] = kind == MS_FOLD_MAX ? -(double)INFINITY : 0;
+    f->lanes[kind](n, acc, v);
+    for (int h = MS_LANES / 2; h > 0; h /= 2) f->rows[kind](h, acc, acc + h);
     return acc[0];
 }
 
-/* One row: src of n values, dst of as many (logsumexp: scratch); returns the log-sum-exp. */
+static bool any_nan(const Rows *r, const void *src)
+{
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->wide ? isnan(((const double *)src)[i]) : isnan(((const float *)src)[i])) return true;
+    return false;
+}
+
+/* One row: src of n values, dst of as many (logsumexp: scratch); returns the log-sum-exp where it is needed. */
 static double row(const Rows *r, const void *src, void *dst)
 {
     const MsRowSet *f = ms__loops()->rows;
-    double m = fold(r, MS_FOLD_MAX, src);
-    if (r->kind == LOGSUMEXP && isinf(m)) return m;
-    f->exp[r->wide](r->n, dst, src, m);
-    double s = fold(r, MS_FOLD_SUM, dst);
-    if (r->kind == SOFTMAX) f->affine[r->wide](r->n, dst, dst, 1 / s, 0);
+    double s, m = r->wide ? fold_wide(r->n, MS_FOLD_MAX, src) : (double)f->max(r->n, src);
+    if (r->kind == LOGSUMEXP && isinf(m)) return any_nan(r, src) ? (double)NAN : m;
+    if (r->wide) {
+        f->exp(r->n, dst, src, m);
+        s = fold_wide(r->n, MS_FOLD_SUM, dst);
+    } else {
+        s = f->exp_sum(r->n, dst, src, (float)m);
+    }
+    if (r->kind == SOFTMAX) {
+        f->affine[r->wide](r->n, dst, dst, 1 / s, 0);
+        return 0;
+    }
     if (r->kind == LOG_SOFTMAX) f->affine[r->wide](r->n, dst, src, 1, -(m + log(s)));
     return m + log(s);
 }

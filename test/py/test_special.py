@@ -98,3 +98,21 @@ def test_augmented_assignment_makes_a_new_tensor():
     y = x
     x += 1
     assert y.asnumpy().tolist() == [1, 1] and x.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize('n', [3, 16, 17, 40, 1030])
+def test_softmax_of_far_apart_values(n):
+    x = -np.linspace(10, 40, n, dtype='f')
+    x[:3] = -95, -102.5, 0  # results below the smallest normal number, rounded as the others
+    e = np.exp(x.astype('d'))
+    y = ops.softmax(Tensor(x), -1).asnumpy()
+    np.testing.assert_allclose(y, e / e.sum(), rtol=4e-7, atol=1.5e-45)
+    assert 0 < y[1] < y[0] < np.finfo('f').tiny
+    np.testing.assert_allclose(ops.logsumexp(Tensor(x), 0).asnumpy(), np.log(e.sum()), rtol=1e-6)
+
+
+def test_softmax_of_special_values():
+    inf, nan = np.inf, np.nan
+    x = Tensor(np.array([[1, nan, 3], [-inf, -inf, -inf], [inf, 1, 2], [-inf, nan, -inf], [inf, nan, 0]], 'f'))
+    assert np.isnan(ops.softmax(x, -1).asnumpy()).all()
+    np.testing.assert_array_equal(ops.logsumexp(x, 1).asnumpy(), [nan, -inf, inf, nan, nan])

@@ -36,10 +36,7 @@ static float row_max(const MsLoss *p, int64_t r)
     for (int64_t k = 0; k < p->classes; k += PIECE) {
         int64_t n = p->classes - k < PIECE ? p->classes - k : PIECE, i = 0;
         const float *x = piece(p, r, k, n, buf);
-        for (; i + LANES <= n; i += LANES) {
-            V v = *(const V *)(x + i);
-            m = pick(v > m, v, m);
-        }
+        for (; i + LANES <= n; i += LANES) m = larger(*(const V *)(x + i), m);
         for (; i < n; i++) rest = x[i] > rest ? x[i] : rest;
     }
     float all = max_lanes(m);

@@ -4,6 +4,9 @@
 #define MS_CPU_ISA_VEC_H
 #include <math.h>
 #include <stdint.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
@@ -22,22 +25,39 @@ VEC V all_lanes(float x)
 {
     return (V){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
 }
+/* By lane a > b ? a : b: b where one is NaN. */
+VEC V larger(V a, V b)
+{
+#ifdef __AVX512F__
+    return (V)_mm512_max_ps((__m512)a, (__m512)b);
+#else
+    return pick(a > b, a, b);
+#endif
+}
+/* Across the lanes, pairwise. */
 VEC double sum_lanes(V v)
 {
-    double s = 0;
-    for (int l = 0; l < LANES; l++) s += (double)v[l];
-    return s;
+    typedef double D __attribute__((vector_size(128)));
+    typedef double H __attribute__((vector_size(64)));
+    union {
+        D all;
+        H half[2];
+    } u = {__builtin_convertvector(v, D)};
+    H s = u.half[0] + u.half[1];
+    return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 VEC float max_lanes(V v)
 {
-    float m = v[0];
-    for (int l = 1; l < LANES; l++) m = v[l] > m ? v[l] : m;
-    return m;
+    v = larger(__builtin_shuffle(v, (I){8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}), v);
+    v = larger(__builtin_shuffle(v, (I){4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}), v);
+    float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
+    return a > b ? a : b;
 }
 
-/* e^x to about 1.5 units in the last place, for x up to 88; below the smallest normal number 0. NaN stays. */
+/* e^x to about 1.5 units in the last place for x up to 88, subnormal results included. NaN stays. */
 VEC V exp_v(V x)
 {
+    x = larger(all_lanes(-104.0f), x); /* there e^x rounds to 0 */
     V t = x * 1.44269504f + 0x1.8p23f, n = t - 0x1.8p23f;
     V r = (x - n * 0x1.62e4p-1f) - n * 0x1.7f7d1cp-20f;
     V p = 1.98756e-4f * r + 1.39820e-3f;
@@ -46,9 +66,13 @@ VEC V exp_v(V x)
     p = p * r + 1.66666657e-1f;
     p = p * r + 0.5f;
     p = p * (r * r) + r + 1.0f;
-    V y = (V)((U)p + ((U)t << 23)); /* wraps where x is out of range, which is picked away */
-    y = pick(x < -87.3f, (V){0}, y);
+#ifdef __AVX512F__
+    return (V)_mm512_scalef_ps((__m512)p, (__m512)n);
+#else
+    I k = (I)t - 0x4b400000, half = k >> 1; /* 2^n as two factors: the first product is exact */
+    V y = p * (V)((half + 127) << 23) * (V)((k - half + 127) << 23);
     return pick(x != x, x, y);
+#endif
 }
 
 #endif
