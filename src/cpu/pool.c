@@ -28,7 +28,8 @@ static void steps(int64_t out[5], const MsTensor *t)
 /* Sizes and strides of the large side x and the small side y; index has y's shape. */
 static MsPool pool_of(const MsTensor *x, const MsTensor *y, const MsTensor *index)
 {
-    MsPool p = {.n = x->shape[0], .c = x->shape[1], .px = x->data, .py = y->data, .bad = -1};
+    MsPool p = {
+        .n = x->shape[0], .c = x->shape[1], .px = x->data, .py = y->data, .dilation = {1, 1, 1}, .bad = -1};
     int ns = x->ndim - 2;
     spatial(p.x, x->shape + 2, ns, 1);
     spatial(p.y, y->shape + 2, ns, 1);
@@ -47,7 +48,6 @@ static void set_window(MsPool *p, const MsAttr *at, int ns, bool dilated)
     spatial(p->stride, at[1].v, ns, 1);
     spatial(p->low, at[2].v, ns, 0);
     spatial(p->high, at[3].v, ns, 0);
-    spatial(p->dilation, (int64_t[]){1, 1, 1}, 3, 1);
     if (dilated) spatial(p->dilation, at[4].v, ns, 1);
 }
 
@@ -56,7 +56,7 @@ static void set_adaptive(MsPool *p)
     p->adaptive = true;
     for (int d = 0; d < 3; d++) {
         p->kernel[d] = p->x[d] / p->y[d] + 1;
-        p->stride[d] = p->dilation[d] = 1;
+        p->stride[d] = 1;
     }
 }
 
