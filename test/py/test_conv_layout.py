@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import ops
+from mindspore import mint, ops
 
 
 def channels_last(v):
@@ -35,3 +35,18 @@ def test_weight_gradient(n, c, size, o, k, stride, pad, dilation):
             want[:, :, a, b] = np.einsum('nohw,nihw->oi', dy.asnumpy().astype(np.float64), part)
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * np.abs(want).max())
 
+
+
+@pytest.mark.parametrize('product', ['conv', 'matmul', 'dense'])
+def test_subnormal_bfloat16_times_infinity(product):
+    """Instructions of the processor for bfloat16 read subnormal numbers as zero."""
+    x = np.ones((32, 32), np.float32)
+    x[3, 5] = np.inf
+    x = ms.Tensor(x).astype(ms.bfloat16)
+    w = ms.Tensor(np.full((32, 32), 1e-39, np.float32)).astype(ms.bfloat16)
+    if product == 'conv':
+        y = mint.nn.functional.conv2d(x.reshape(32, 32, 1, 1), w.reshape(32, 32, 1, 1)).reshape(32, 32)
+    else:
+        y = {'matmul': mint.matmul, 'dense': mint.nn.functional.linear}[product](x, w)
+    y = y.astype(ms.float32).asnumpy()
+    assert np.isinf(y[3]).all() and np.isfinite(np.delete(y, 3, 0)).all()

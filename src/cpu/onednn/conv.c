@@ -3,10 +3,10 @@
  * them; so a network pays for one reorder at its first layer. Weights keep the caller's layout outside and
  * the primitive's own inside. Refused: computing row-major activations directly, which this library does by
  * unfolding them. */
+#include "op/conv.h"
 #include "cpu/copy.h"
 #include "cpu/dense.h"
 #include "cpu/onednn/dnn.h"
-#include "op/conv.h"
 
 #include "core/thread.h"
 
@@ -199,7 +199,7 @@ static MsTensor *usable(MsTensor *t, MsDtype dtype)
     return u && ms__copy(u, t) == MS_OK ? u : NULL;
 }
 
-static MsStatus compute(Problem *p, const MsTensor *weights, bool *unsupported)
+static MsStatus execute(Problem *p, const MsTensor *weights, bool *unsupported)
 {
     MsDnnKey key;
     ms__dnn_key(&key, MS_DNN_CONV + p->which);
@@ -243,36 +243,41 @@ static void bias_range(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-static MsStatus run(MsCall *c, int which, const MsKernel *reference)
+/* Strides of activations of output 0, NULL for row-major. */
+static const int64_t *layout(const MsCall *c, int which, int64_t *last)
+{
+    ms__channels_last(c->aval[0].ndim, c->aval[0].shape, last);
+    return which != WEIGHT_GRAD && c->aval[0].shape[1] > 1 ? last : NULL;
+}
+
+static MsStatus compute(MsCall *c, int which, MsTensor *out, MsDtype dtype, bool *unsupported)
 {
     int64_t last[MS_MAX_DIM];
-    ms__channels_last(c->aval[0].ndim, c->aval[0].shape, last);
-    bool activations = which != WEIGHT_GRAD && c->aval[0].shape[1] > 1;
-    MsTensor *out = ms__out_strided(c, 0, activations ? last : NULL);
-    if (!out) return ms_error()->code;
-    MsDtype dtype = ms__dnn_native((MsDtype)out->dtype) ? (MsDtype)out->dtype : MS_FLOAT32;
     bool late_bias = which == INPUT_GRAD && c->in[2];
     if (late_bias) dtype = MS_FLOAT32;
-    int mark = ms_scope_begin();
     MsTensor *a = usable(c->in[0], dtype), *b = usable(c->in[1], dtype), *to = out;
     MsTensor *bias = which != WEIGHT_GRAD && c->in[2] ? ms__dense_as(c->in[2], dtype) : NULL;
     if (out->dtype != dtype || (late_bias && !out->contiguous && !ms__is_channels_last(out)))
-        to = ms__tensor_dense(dtype, out->ndim, out->shape, activations ? last : NULL);
-    bool unsupported = false;
-    MsStatus st = a && b && to && (bias || which == WEIGHT_GRAD || !c->in[2]) ? MS_OK : ms_error()->code;
-    if (st == MS_OK) {
-        Problem p = {which, c->attr + (which != FORWARD), a, b, to, which == FORWARD ? bias : NULL};
-        if (which == INPUT_GRAD) p.x = to, p.y = a;
-        if (which == WEIGHT_GRAD) p.w = to, p.y = b;
-        st = compute(&p, which != WEIGHT_GRAD && b == c->in[1] ? b : NULL, &unsupported);
-    }
-    if (st == MS_OK && !unsupported && late_bias) {
+        to = ms__tensor_dense(dtype, out->ndim, out->shape, layout(c, which, last));
+    if (!a || !b || !to || (!bias && which != WEIGHT_GRAD && c->in[2])) return ms_error()->code;
+    Problem p = {which, c->attr + (which != FORWARD), a, b, to, which == FORWARD ? bias : NULL};
+    if (which == INPUT_GRAD) p.x = to, p.y = a;
+    if (which == WEIGHT_GRAD) p.w = to, p.y = b;
+    MS_TRY(execute(&p, which != WEIGHT_GRAD && b == c->in[1] ? b : NULL, unsupported));
+    *unsupported = *unsupported || ms__dnn_doubtful(to);
+    if (*unsupported) return MS_OK;
+    if (late_bias) {
         BiasJob job = {to, (const float *)bias->data};
         ms__parallel_for(to->shape[0], 1 + 32768 * to->shape[0] / to->numel, bias_range, &job);
     }
-    if (st == MS_OK && !unsupported) st = ms__dense_done(out, to);
-    ms_scope_end(mark, NULL, 0);
-    return st == MS_OK && unsupported ? reference->run(c) : st;
+    return ms__dense_done(out, to);
+}
+
+static MsStatus run(MsCall *c, int which, const MsKernel *reference)
+{
+    int64_t last[MS_MAX_DIM];
+    MsTensor *out = ms__out_strided(c, 0, layout(c, which, last));
+    return out ? ms__dnn_call(c, which, out, compute, reference) : ms_error()->code;
 }
 
 static MsStatus run_conv(MsCall *c)

@@ -99,7 +99,7 @@ dnnl_data_type_t ms__dnn_dtype(MsDtype dtype)
     }
 }
 
-bool ms__dnn_native(MsDtype dtype)
+static bool native(MsDtype dtype)
 {
     int isa = (int)dnnl_get_effective_cpu_isa();
     switch (dtype) {
@@ -459,4 +459,75 @@ MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, v
     }
     release(p, lease);
     return st;
+}
+
+typedef struct Scan {
+    const MsTensor *t;
+    int inner;        /* the axis that lies densest */
+    bool _Atomic odd; /* something is not finite */
+} Scan;
+
+typedef uint16_t V __attribute__((vector_size(64), aligned(2), may_alias));
+
+static bool any_odd(const uint16_t *v, int64_t n, int64_t step)
+{
+    const uint16_t mask = 0x7f80;
+    V odd = {0};
+    int64_t i = 0;
+    for (; step == 1 && i + 32 <= n; i += 32) odd |= (V)((*(const V *)(v + i) & mask) == mask);
+    for (; i < n; i++) odd[0] |= (v[i * step] & mask) == mask;
+    for (int l = 1; l < 32; l++) odd[0] |= odd[l];
+    return odd[0];
+}
+
+static void scan_dense(void *ctx, int64_t begin, int64_t end)
+{
+    Scan *s = ctx;
+    if (any_odd((const uint16_t *)(const void *)s->t->data + begin, end - begin, 1)) s->odd = true;
+}
+
+static void scan_rows(void *ctx, int64_t begin, int64_t end)
+{
+    Scan *s = ctx;
+    const MsTensor *t = s->t;
+    for (int64_t r = begin; r < end; r++) {
+        const uint16_t *row = (const uint16_t *)(const void *)t->data;
+        int64_t rest = r;
+        for (int d = t->ndim - 1; d >= 0; d--) {
+            if (d == s->inner) continue;
+            row += rest % t->shape[d] * t->strides[d];
+            rest /= t->shape[d];
+        }
+        if (any_odd(row, t->shape[s->inner], t->strides[s->inner])) s->odd = true;
+    }
+}
+
+bool ms__dnn_doubtful(const MsTensor *y)
+{
+    if (y->dtype != MS_BFLOAT16) return false;
+    Scan s = {y, 0, false};
+    int64_t span = 1;
+    for (int d = 0; d < y->ndim; d++) {
+        span += (y->shape[d] - 1) * y->strides[d];
+        if (y->shape[d] > 1 && (y->strides[d] < y->strides[s.inner] || y->shape[s.inner] == 1)) s.inner = d;
+    }
+    int64_t n = y->shape[s.inner];
+    if (span == y->numel)
+        ms__parallel_for(y->numel, 65536, scan_dense, &s);
+    else
+        ms__parallel_for(y->numel / n, 1 + 65536 / n, scan_rows, &s);
+    return s.odd;
+}
+
+MsStatus ms__dnn_call(MsCall *c, int which, MsTensor *y, MsDnnCompute compute, const MsKernel *reference)
+{
+    MsDtype dtype = native((MsDtype)y->dtype) ? (MsDtype)y->dtype : MS_FLOAT32;
+    for (;; dtype = MS_FLOAT32) {
+        bool unsupported = false;
+        int mark = ms_scope_begin();
+        MsStatus st = compute(c, which, y, dtype, &unsupported);
+        ms_scope_end(mark, NULL, 0);
+        if (st != MS_OK || !unsupported) return st;
+        if (dtype == MS_FLOAT32) return reference->run(c);
+    }
 }

@@ -57,8 +57,16 @@ typedef dnnl_status_t (*MsDnnBuilder)(const void *ctx, dnnl_engine_t engine, con
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
                      const MsTensor *weights, bool *unsupported);
 
-/* Whether the library computes in this dtype with instructions of this processor. */
-bool ms__dnn_native(MsDtype dtype);
+/* Computes output 0 of a call, which is `y`, in `dtype`, within a scope. It may refuse like ms__dnn_run, and does
+ * when the result is not finite in bfloat16: the processor's products read its subnormal numbers as zero, which makes
+ * NaN of an infinity times one. */
+typedef MsStatus (*MsDnnCompute)(MsCall *c, int which, MsTensor *y, MsDtype dtype, bool *unsupported);
+
+/* Tries the dtype of y when the library computes in it with instructions of this processor, then float32, then the
+ * reference. */
+MsStatus ms__dnn_call(MsCall *c, int which, MsTensor *y, MsDnnCompute compute, const MsKernel *reference);
+/* Whether y, whose elements do not overlap, is to be computed again in float32. */
+bool ms__dnn_doubtful(const MsTensor *y);
 dnnl_data_type_t ms__dnn_dtype(MsDtype dtype);
 
 /* A descriptor of up to MS_MAX_DIM + 1 dimensions with the given strides; those of size-one axes are made

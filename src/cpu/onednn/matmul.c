@@ -178,25 +178,19 @@ static MsStatus multiply(MsTensor *a, bool ta, MsTensor *b, bool tb, MsTensor *b
     return ms__dnn_run(&key, build, &p, data, NULL, unsupported);
 }
 
-static MsDtype working_dtype(const MsTensor *y)
-{
-    return ms__dnn_native((MsDtype)y->dtype) ? (MsDtype)y->dtype : MS_FLOAT32;
-}
+enum {
+    MATMUL,
+    LINEAR
+};
 
-static MsStatus run_matmul(MsCall *c)
+static MsStatus product(MsCall *c, MsTensor *y, MsDtype dtype, bool *unsupported)
 {
-    MsTensor *y = ms__out(c, 0);
-    if (!y) return ms_error()->code;
-    MsDtype dtype = working_dtype(y);
-    int mark = ms_scope_begin();
     MsTensor *a = usable(c->in[0], dtype), *b = usable(c->in[1], dtype);
     MsTensor *to = y->dtype == dtype && plain_tensor(y) ? y : ms_tensor_empty(dtype, y->ndim, y->shape);
-    bool unsupported = false;
-    MsStatus st =
-        a && b && to ? multiply(a, c->attr[0].i, b, c->attr[1].i, NULL, to, &unsupported) : ms_error()->code;
-    if (st == MS_OK && !unsupported) st = ms__dense_done(y, to);
-    ms_scope_end(mark, NULL, 0);
-    return st == MS_OK && unsupported ? ms_kernel_matmul_loop.run(c) : st;
+    if (!a || !b || !to) return ms_error()->code;
+    MS_TRY(multiply(a, c->attr[0].i, b, c->attr[1].i, NULL, to, unsupported));
+    *unsupported = *unsupported || ms__dnn_doubtful(to);
+    return *unsupported ? MS_OK : ms__dense_done(y, to);
 }
 
 static const char *ok(const MsCall *c)
@@ -209,8 +203,6 @@ static const char *ok(const MsCall *c)
         if (c->in[i]->numel == 0) return "empty";
     return NULL;
 }
-
-MS_KERNEL(matmul, 50, onednn, ok, run_matmul);
 
 /* The leading axes as rows, or NULL where they do not follow each other evenly. */
 static MsTensor *as_rows(MsTensor *t)
@@ -232,22 +224,36 @@ static MsTensor *rows(MsTensor *t, MsDtype dtype)
     return t ? ms__tensor_view(t, 2, (int64_t[]){t->numel / k, k}, (int64_t[]){k, 1}, 0) : NULL;
 }
 
-static MsStatus run_linear(MsCall *c)
+static MsStatus rows_product(MsCall *c, MsTensor *y, MsDtype dtype, bool *unsupported)
 {
-    MsTensor *y = ms__out(c, 0);
-    if (!y) return ms_error()->code;
-    MsDtype dtype = working_dtype(y);
-    int mark = ms_scope_begin();
     MsTensor *x = rows(c->in[0], dtype);
     MsTensor *w = usable(c->in[1], dtype), *bias = c->in[2] ? ms__dense_as(c->in[2], dtype) : NULL;
     MsTensor *to2 = y->dtype == dtype ? as_rows(y) : NULL, *to = to2 ? y : ms__dense_out(y, dtype);
     if (to && !to2) to2 = rows(to, dtype);
-    bool unsupported = false;
-    MsStatus st = x && w && to2 && (bias || !c->in[2]) ? multiply(x, false, w, true, bias, to2, &unsupported)
-                                                       : ms_error()->code;
-    if (st == MS_OK && !unsupported) st = ms__dense_done(y, to);
-    ms_scope_end(mark, NULL, 0);
-    return st == MS_OK && unsupported ? ms_kernel_linear_loop.run(c) : st;
+    if (!x || !w || !to2 || (!bias && c->in[2])) return ms_error()->code;
+    MS_TRY(multiply(x, false, w, true, bias, to2, unsupported));
+    *unsupported = *unsupported || ms__dnn_doubtful(to2);
+    return *unsupported ? MS_OK : ms__dense_done(y, to);
 }
 
+static MsStatus compute(MsCall *c, int which, MsTensor *y, MsDtype dtype, bool *unsupported)
+{
+    return which == LINEAR ? rows_product(c, y, dtype, unsupported) : product(c, y, dtype, unsupported);
+}
+
+static MsStatus run(MsCall *c, int which, const MsKernel *reference)
+{
+    MsTensor *y = ms__out(c, 0);
+    return y ? ms__dnn_call(c, which, y, compute, reference) : ms_error()->code;
+}
+static MsStatus run_matmul(MsCall *c)
+{
+    return run(c, MATMUL, &ms_kernel_matmul_loop);
+}
+static MsStatus run_linear(MsCall *c)
+{
+    return run(c, LINEAR, &ms_kernel_linear_loop);
+}
+
+MS_KERNEL(matmul, 50, onednn, ok, run_matmul);
 MS_KERNEL(linear, 50, onednn, ok, run_linear);
