@@ -467,17 +467,19 @@ typedef struct Scan {
     bool _Atomic odd; /* something is not finite */
 } Scan;
 
-typedef uint16_t V __attribute__((vector_size(64), aligned(2), may_alias));
+typedef uint16_t V __attribute__((vector_size(16), aligned(2), may_alias));
 
 static bool any_odd(const uint16_t *v, int64_t n, int64_t step)
 {
     const uint16_t mask = 0x7f80;
-    V odd = {0};
+    V odd[4] = {{0}};
     int64_t i = 0;
-    for (; step == 1 && i + 32 <= n; i += 32) odd |= (V)((*(const V *)(v + i) & mask) == mask);
-    for (; i < n; i++) odd[0] |= (v[i * step] & mask) == mask;
-    for (int l = 1; l < 32; l++) odd[0] |= odd[l];
-    return odd[0];
+    for (; step == 1 && i + 32 <= n; i += 32)
+        for (int k = 0; k < 4; k++) odd[k] |= (V)((*(const V *)(v + i + 8 * k) & mask) == mask);
+    for (; i < n; i++) odd[0][0] |= (v[i * step] & mask) == mask;
+    uint16_t any = 0;
+    for (int k = 0; k < 32; k++) any |= odd[k / 8][k % 8];
+    return any;
 }
 
 static void scan_dense(void *ctx, int64_t begin, int64_t end)
