@@ -217,6 +217,7 @@ static MsStatus read_operands(const char **at, int n, Operand *o, int64_t *size,
 }
 
 #define MAX_OPERANDS 32
+#define MAX_ITEMS (MS_MAX_DIM + 1) /* of a list: axes and `...` */
 
 static MsStatus einsum(MsApiCall *c, const char *equation, int n, MsTensor *const *t)
 {
@@ -242,12 +243,13 @@ static MsStatus einsum(MsApiCall *c, const char *equation, int n, MsTensor *cons
 }
 
 /* A list of numbers below 52 and Ellipsis as letters behind *text. */
-static MsStatus sublist(const MsArg *list, char **text, const char *end)
+static MsStatus sublist(const MsArg *list, char **text)
 {
+    if (list->n > MAX_ITEMS)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'einsum', a list has at most %d numbers, but got %d.", MS_MAX_DIM,
+                       list->n);
     for (int k = 0; k < list->n; k++) {
         const MsArg *a = &list->list[k];
-        if (*text + 3 >= end)
-            return MS_FAIL(MS_ERROR_VALUE, "For 'einsum', the lists have too many numbers.");
         if (a->kind == MS_ARG_ELLIPSIS) {
             memcpy(*text, "...", 3), *text += 3;
         } else if (a->kind == MS_ARG_INT && a->i >= 0 && a->i < 52) {
@@ -263,7 +265,7 @@ static MsStatus sublist(const MsArg *list, char **text, const char *end)
 /* einsum(op1, [0, 1], op2, [1, 2], [0, 2]): `items` are what follows the first operand. */
 static MsStatus by_lists(MsApiCall *c, MsTensor *first, int n, const MsArg *items)
 {
-    char equation[512], *text = equation, *end = equation + sizeof equation - 4;
+    char equation[MAX_OPERANDS * (3 * MAX_ITEMS + 1) + 3 * MAX_ITEMS + 3], *text = equation;
     MsTensor *t[MAX_OPERANDS] = {first};
     int n_t = (n + 1) / 2;
     for (int k = 0; k < n; k++) {
@@ -277,7 +279,7 @@ static MsStatus by_lists(MsApiCall *c, MsTensor *first, int n, const MsArg *item
             t[(k + 1) / 2] = items[k].t, *text++ = ',';
         else if (is_out)
             *text++ = '-', *text++ = '>';
-        if (is_list) MS_TRY(sublist(&items[k], &text, end));
+        if (is_list) MS_TRY(sublist(&items[k], &text));
     }
     *text = 0;
     return n ? einsum(c, equation, n_t, t) : MS_FAIL(MS_ERROR_TYPE, "For 'einsum', the operand has no list.");

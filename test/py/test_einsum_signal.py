@@ -29,6 +29,12 @@ def test_einsum_by_lists():
     assert ops.einsum('ij,jk', Tensor(A.astype(np.float16)), Tensor(B.astype(np.float32))).dtype is ms.float32
 
 
+def test_einsum_list_longer_than_a_rank():
+    one = Tensor(np.ones(1))
+    with pytest.raises(ValueError, match="at most 8 numbers"):
+        mint.einsum(one, [0] * 503, *[one, []] * 31)
+
+
 @pytest.mark.parametrize('equation, n', [('ij,jk', 1), ('ij', 2), ('i', 1), ('ij->k', 1), ('ij->ii', 1), ('ij,ik', 2), ('i1', 1),
                                          ('ij->ij->i', 1), ('ijk', 1), ('ii', 1), ('ij-', 1), ('ij,', 1)])
 def test_einsum_refuses(equation, n):
