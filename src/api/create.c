@@ -4,6 +4,7 @@
 #include "api/api.h"
 #include "api/args.h"
 #include "op/random.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,18 +13,12 @@
 static MsInts elements(MsTensor *t, int64_t *buf)
 {
     int64_t n = t->ndim == 0 ? 1 : t->shape[0];
-    MsInts failed = {-2, NULL};
     if (t->ndim > 1 || n > MS_MAX_DIM || !ms_dtype_is_int(dtype_of(t))) {
         MS_FAIL(MS_ERROR_TYPE, "A shape as a Tensor must be at most %d integers, but got %s of shape %s.",
                 MS_MAX_DIM, ms_dtype_name(dtype_of(t)), ms__shape_text(t->ndim, t->shape));
-        return failed;
+        return (MsInts){-2, NULL};
     }
-    MsTensor *list = ms_reshape(t, MS_INTS(n));
-    for (int64_t k = 0; k < n; k++) {
-        MsTensor *one = list ? ms_slice(list, MS_INTS(k), MS_INTS(1), MS_INTS(1)) : NULL;
-        if (!one || ms_tensor_item_int(one, &buf[k]) != MS_OK) return failed;
-    }
-    return (MsInts){(int)n, buf};
+    return (MsInts){ms__tensor_read(t, MS_INT64, buf) == MS_OK ? (int)n : -2, buf};
 }
 
 /* The shape of argument k: an int, a list, a tensor, or collected positional ints; n = -2 after an error. */

@@ -21,13 +21,19 @@ static MsTensor *window_of(MsTensor *w, MsTensor *x, int64_t win, int64_t n_fft)
     return ms_pad(w, MS_INTS(before), MS_INTS(n_fft - win - before), 0);
 }
 
+static MsStatus check_rank(const MsTensor *x)
+{
+    return x->ndim == 1 || x->ndim == 2
+               ? MS_OK
+               : MS_FAIL(MS_ERROR_VALUE, "For 'stft', 'x' must have 1 or 2 axes, but got %d.", x->ndim);
+}
+
 static MsStatus stft_of(MsApiCall *c, MsTensor *x, int64_t n_fft, int64_t hop, int64_t win, MsTensor *window,
                         bool normalized, bool one_sided, bool return_complex)
 {
     int last = x->ndim - 1;
+    MS_TRY(check_rank(x));
     int64_t n = x->shape[last];
-    if (x->ndim < 1 || x->ndim > 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'stft', 'x' must have 1 or 2 axes, but got %d.", x->ndim);
     if (n_fft < 1 || n_fft > n)
         return MS_FAIL(MS_ERROR_VALUE, "For 'stft', 'n_fft' must be in (0, %lld], but got %lld.",
                        (long long)n, (long long)n_fft);
@@ -91,8 +97,7 @@ MS_API(stft, "ops.stft",
 {
     MsTensor *x = T(0);
     int64_t n_fft = I(1);
-    if (x->ndim < 1 || x->ndim > 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For 'stft', 'x' must have 1 or 2 axes, but got %d.", x->ndim);
+    MS_TRY(check_rank(x));
     if (I(5) && n_fft > 0) x = centred(x, n_fft / 2, ARG(6)->s);
     if (!x) return ms_error()->code;
     return stft_of(c, x, n_fft, GIVEN(2) ? I(2) : n_fft / 4, GIVEN(3) ? I(3) : n_fft, T(4), I(7),
@@ -136,13 +141,18 @@ static MsTensor *wide(MsTensor *x)
     return x && (dtype_of(x) == MS_FLOAT16 || dtype_of(x) == MS_BFLOAT16) ? ms_cast(x, MS_FLOAT32) : x;
 }
 
+static MsStatus check_axes(const char *op, const MsTensor *x)
+{
+    return x->ndim >= 2
+               ? MS_OK
+               : MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'input' must have at least 2 axes, but got %d.", op,
+                         x->ndim);
+}
+
 /* Mean and 1 / sqrt(variance + eps) of each channel, axis 1. */
-static MsStatus statistics(const char *op, MsTensor *x, double eps, MsTensor **mean, MsTensor **invstd)
+static MsStatus statistics(MsTensor *x, double eps, MsTensor **mean, MsTensor **invstd)
 {
     int64_t axes[MS_MAX_DIM] = {0};
-    if (x->ndim < 2)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', the 'input' must have at least 2 axes, but got %d.", op,
-                       x->ndim);
     for (int d = 2; d < x->ndim; d++) axes[d - 1] = d;
     MsInts all = {x->ndim - 1, axes};
     x = wide(x);
@@ -155,7 +165,8 @@ static MsStatus statistics(const char *op, MsTensor *x, double eps, MsTensor **m
 MS_API(batch_norm_stats, "mint.batch_norm_stats", "(input: Tensor, eps: float) -> any")
 {
     MsTensor *out[2];
-    MS_TRY(statistics("batch_norm_stats", T(0), F(1), &out[0], &out[1]));
+    MS_TRY(check_axes("batch_norm_stats", T(0)));
+    MS_TRY(statistics(T(0), F(1), &out[0], &out[1]));
     return ms__api_return_list(c, 2, out);
 }
 
@@ -174,9 +185,11 @@ MS_API(batch_norm_elemt, "mint.batch_norm_elemt",
        "1e-5) -> Tensor")
 {
     MsTensor *x = T(0), *mean, *invstd;
-    MS_TRY(statistics("batch_norm_elemt", x, F(5), &mean, &invstd));
-    MsTensor *y = ms_sub(wide(x), per_channel(GIVEN(3) ? wide(T(3)) : mean, x));
-    y = ms_mul(y, per_channel(GIVEN(4) ? wide(T(4)) : invstd, x));
+    MS_TRY(check_axes("batch_norm_elemt", x));
+    if (!GIVEN(3) || !GIVEN(4)) MS_TRY(statistics(x, F(5), &mean, &invstd));
+    if (GIVEN(3)) mean = wide(T(3));
+    if (GIVEN(4)) invstd = wide(T(4));
+    MsTensor *y = ms_mul(ms_sub(wide(x), per_channel(mean, x)), per_channel(invstd, x));
     if (GIVEN(1)) y = ms_mul(y, per_channel(wide(T(1)), x));
     if (GIVEN(2)) y = ms_add(y, per_channel(wide(T(2)), x));
     return R(ms_cast(y, dtype_of(x)));
