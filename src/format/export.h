@@ -111,8 +111,7 @@ MsStatus ms__ex_nodes(MsExporter *x);
 MsStatus ms__ex_enter(MsExporter *x, const MsGraph *g);
 void ms__ex_leave(MsExporter *x);
 /* Branches and loops in MindIR. */
-int32_t ms__mindir_cond(MsExporter *x, const MsNode *n);
-int32_t ms__mindir_while(MsExporter *x, const MsNode *n);
+int32_t ms__mindir_control(MsExporter *x, const MsNode *n);
 void ms__ex_end(MsExporter *x);
 /* Emitters of nodes and constants by format. */
 int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, int n_out,

@@ -492,8 +492,8 @@ static const MsExRow rows[] = {
     {.op = "imag", .line = {"Imag* $0", NULL}},
     {.op = "conj", .line = {"Conj* $0", NULL}},
     {.op = "cumprod", .line = {"CumProd* $0 axis exclusive reverse", NULL}},
-    {.op = "cond", .line = {NULL}, .emit = {ms__mindir_cond, NULL}},
-    {.op = "while", .line = {NULL}, .emit = {ms__mindir_while, NULL}},
+    {.op = "cond", .line = {NULL}, .emit = {ms__mindir_control, NULL}},
+    {.op = "while", .line = {NULL}, .emit = {ms__mindir_control, NULL}},
     {.op = "sort", .line = {NULL}, .emit = {mindir_sort, NULL}},
     {.op = "put_along", .line = {NULL}, BOTH(put_along)},
 };

@@ -177,20 +177,25 @@ static MsStatus fill(const MsProtoMessage *m, const char *folder, MsTensor *t)
             for (size_t b = 0; b < bytes; b++) t->data[b] = t->data[b] != 0;
         return MS_OK;
     }
-    int64_t n = 0; /* content as numbers */
-    for (int k = 0; k < m->n; k++) {
+    int64_t n = 0; /* content as numbers, of the kind of the first */
+    bool is_float = false;
+    MsTensor *v = NULL;
+    for (int k = 0; k < m->n && n < t->numel; k++) {
         const MsProtoItem *item = &m->item[k];
         int number = item->field->number;
         if (number != 3 && number != 4 && number != 6 && number != 10 && number != 11) continue;
-        if (n == t->numel) break;
-        bool is_float = number == 3 || number == 10;
-        MsTensor *x = ms__tensor_view(t, 0, NULL, NULL, n++);
-        MsTensor *v = !x         ? NULL
-                      : is_float ? ms_tensor_scalar(MS_FLOAT64, item->f)
-                                 : ms_tensor_scalar_int(MS_INT64, item->i);
-        MS_TRY(x && v ? ms_tensor_write(x, v) : MS_ERROR_MEMORY);
+        if (!v) {
+            is_float = number == 3 || number == 10;
+            v = ms_tensor_empty(is_float ? MS_FLOAT64 : MS_INT64, t->ndim, t->shape);
+            if (!v) return ms_error()->code;
+        }
+        if (is_float != (number == 3 || number == 10)) break;
+        if (is_float)
+            ((double *)v->data)[n++] = item->f;
+        else
+            ((int64_t *)v->data)[n++] = item->i;
     }
-    return n == t->numel ? MS_OK
+    return n == t->numel ? v ? ms_tensor_write(t, v) : MS_OK
                          : MS_FAIL(MS_ERROR_VALUE, "A tensor of shape %s has %lld elements of content.",
                                    ms__shape_text(t->ndim, t->shape), (long long)n);
 }

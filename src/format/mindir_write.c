@@ -138,11 +138,29 @@ static MsStatus primitive(MsExporter *x, const char *op, size_t len, bool is_fun
     return x->primitive[x->n_primitive++] ? MS_OK : MS_ERROR_MEMORY;
 }
 
+/* Ends node number x->count, which has its inputs, with a reference to what it calls; its result. */
+static int32_t put_node(MsExporter *x, MsProtoBuffer *b, const char *target, const char *scope,
+                        const MsAval *out)
+{
+    char ref[300], name[256];
+    snprintf(name, sizeof name, "%s:CNode_%d:%d", x->graph_name, x->count, x->count);
+    snprintf(ref, sizeof ref, "REF::%s", target);
+    ms__proto_text(b, 2, name);
+    ms__proto_text(b, 3, name);
+    ms__proto_text(b, 4, ref);
+    if (out) put_abstract(b, out);
+    ms__proto_text(b, 7, scope);
+    ms__proto_message(&x->nodes, 1, b);
+    return ms__ex_value(x, name, out ? out : &(MsAval){.dtype = MS_DTYPE_NONE});
+}
+
+static int32_t tuple_of(MsExporter *x, int n, const int32_t *v);
+
 /* A node; `out` NULL: of no known type. */
 static int32_t node(MsExporter *x, const char *op, size_t len, bool is_function, int n_arg,
                     const MsExArg *arg, const MsAval *out)
 {
-    char prim[64], ref[80], name[256];
+    char prim[64], scope[80];
     MsProtoBuffer b = {0};
     int32_t result = -1;
     if (primitive(x, op, len, is_function, n_arg, arg, prim) != MS_OK) return -1;
@@ -150,27 +168,14 @@ static int32_t node(MsExporter *x, const char *op, size_t len, bool is_function,
         if (arg[k].key) continue;
         int32_t v = arg[k].kind == MS_EX_VALUE ? (int32_t)arg[k].i : -1;
         if (arg[k].kind == MS_EX_VALUES) {
-            MsExArg *each = ms__malloc(((size_t)arg[k].n + 1) * sizeof *each);
-            for (int i = 0; each && i < arg[k].n; i++) each[i] = EX_VALUE(arg[k].values[i]);
-            v = each ? node(x, "MakeTuple", 9, false, arg[k].n, each, NULL) : -1;
-            free(each);
-            if (v < 0) goto done;
+            if ((v = tuple_of(x, arg[k].n, arg[k].values)) < 0) goto done;
         } else if (arg[k].kind != MS_EX_VALUE && (v = literal(x, &arg[k])) < 0) {
             goto done;
         }
         ms__proto_text(&b, 1, x->name[v]);
     }
-    x->count++;
-    snprintf(name, sizeof name, "%s:CNode_%d:%d", x->graph_name, x->count, x->count);
-    snprintf(ref, sizeof ref, "REF::%s", prim);
-    ms__proto_text(&b, 2, name);
-    ms__proto_text(&b, 3, name);
-    ms__proto_text(&b, 4, ref);
-    if (out) put_abstract(&b, out);
-    snprintf(ref, sizeof ref, "Default/%.*s-op%d", (int)len, op, x->count);
-    ms__proto_text(&b, 7, ref);
-    ms__proto_message(&x->nodes, 1, &b);
-    result = ms__ex_value(x, name, out ? out : &(MsAval){.dtype = MS_DTYPE_NONE});
+    snprintf(scope, sizeof scope, "Default/%.*s-op%d", (int)len, op, ++x->count);
+    result = put_node(x, &b, prim, scope, out);
 done:
     free(b.p);
     return result;
@@ -179,6 +184,15 @@ done:
 static int32_t plain(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, const MsAval *out)
 {
     return node(x, op, strlen(op), false, n_arg, arg, out);
+}
+
+static int32_t tuple_of(MsExporter *x, int n, const int32_t *v)
+{
+    MsExArg *arg = ms__malloc(((size_t)n + 1) * sizeof *arg);
+    for (int k = 0; arg && k < n; k++) arg[k] = EX_VALUE(v[k]);
+    int32_t r = arg ? plain(x, "MakeTuple", n, arg, NULL) : -1;
+    free(arg);
+    return r;
 }
 
 int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg *arg, int n_out,
@@ -207,28 +221,11 @@ int32_t ms__mindir_emit(MsExporter *x, const char *op, int n_arg, const MsExArg 
 /* A call of what `target` names. */
 static int32_t call(MsExporter *x, const char *target, int n, const int32_t *arg)
 {
-    char ref[300], name[256];
+    char scope[16];
     MsProtoBuffer b = {0};
     for (int k = 0; k < n; k++) ms__proto_text(&b, 1, x->name[arg[k]]);
-    x->count++;
-    snprintf(name, sizeof name, "%s:CNode_%d:%d", x->graph_name, x->count, x->count);
-    snprintf(ref, sizeof ref, "REF::%s", target);
-    ms__proto_text(&b, 2, name);
-    ms__proto_text(&b, 3, name);
-    ms__proto_text(&b, 4, ref);
-    snprintf(ref, sizeof ref, "%d", x->count);
-    ms__proto_text(&b, 7, ref);
-    ms__proto_message(&x->nodes, 1, &b);
-    return ms__ex_value(x, name, &(MsAval){.dtype = MS_DTYPE_NONE});
-}
-
-static int32_t tuple_of(MsExporter *x, int n, const int32_t *v)
-{
-    MsExArg *arg = ms__malloc(((size_t)n + 1) * sizeof *arg);
-    for (int k = 0; arg && k < n; k++) arg[k] = EX_VALUE(v[k]);
-    int32_t r = arg ? plain(x, "MakeTuple", n, arg, NULL) : -1;
-    free(arg);
-    return r;
+    snprintf(scope, sizeof scope, "%d", ++x->count);
+    return put_node(x, &b, target, scope, NULL);
 }
 
 /* A graph with some of its arguments: the value that a Switch chooses from. */
@@ -383,35 +380,33 @@ new_function(MsExporter *x, const char *kind, const MsGraph *g, const MsNode *n,
     return f;
 }
 
-int32_t ms__mindir_cond(MsExporter *x, const MsNode *n)
+static int32_t cond(MsExporter *x, const MsNode *n, const MsAval *aval, const int32_t *in)
 {
-    MsAval *aval;
-    int32_t *in, r = -1;
-    if (arguments(x, n, 1, &aval, &in)) {
-        Function yes = new_function(x, "then", n->attr[0].g, n, 1, aval, finish_results);
-        Function no = new_function(x, "else", n->attr[1].g, n, 1, aval, finish_results);
-        if (function(x, &yes) == MS_OK && function(x, &no) == MS_OK)
-            r = results(x, n, branch(x, x->value[n->in[0]], yes.name, no.name, yes.n_in, in));
-    }
-    free(aval), free(in);
-    return r;
+    Function yes = new_function(x, "then", n->attr[0].g, n, 1, aval, finish_results);
+    Function no = new_function(x, "else", n->attr[1].g, n, 1, aval, finish_results);
+    if (function(x, &yes) != MS_OK || function(x, &no) != MS_OK) return -1;
+    return branch(x, x->value[n->in[0]], yes.name, no.name, yes.n_in, in);
 }
 
 /* The test is a graph that goes on with a turn, which ends in a call of the test, or with the results. */
-int32_t ms__mindir_while(MsExporter *x, const MsNode *n)
+static int32_t loop(MsExporter *x, const MsNode *n, const MsAval *aval, const int32_t *in)
 {
+    Function test = new_function(x, "test", n->attr[0].g, n, 0, aval, finish_test);
+    Function turn = new_function(x, "turn", n->attr[1].g, n, 0, aval, finish_turn);
+    Function after = new_function(x, "after", NULL, n, 0, aval, finish_results);
+    turn.other[0] = &test;
+    test.other[0] = &turn;
+    test.other[1] = &after;
+    if (function(x, &test) != MS_OK || function(x, &turn) != MS_OK || function(x, &after) != MS_OK) return -1;
+    return call(x, test.name, n->n_in, in);
+}
+
+int32_t ms__mindir_control(MsExporter *x, const MsNode *n)
+{
+    bool is_loop = strcmp(n->op->name, "while") == 0;
     MsAval *aval;
     int32_t *in, r = -1;
-    if (arguments(x, n, 0, &aval, &in)) {
-        Function test = new_function(x, "test", n->attr[0].g, n, 0, aval, finish_test);
-        Function turn = new_function(x, "turn", n->attr[1].g, n, 0, aval, finish_turn);
-        Function after = new_function(x, "after", NULL, n, 0, aval, finish_results);
-        turn.other[0] = &test;
-        test.other[0] = &turn;
-        test.other[1] = &after;
-        if (function(x, &test) == MS_OK && function(x, &turn) == MS_OK && function(x, &after) == MS_OK)
-            r = results(x, n, call(x, test.name, n->n_in, in));
-    }
+    if (arguments(x, n, !is_loop, &aval, &in)) r = results(x, n, (is_loop ? loop : cond)(x, n, aval, in));
     free(aval), free(in);
     return r;
 }
