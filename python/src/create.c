@@ -212,11 +212,7 @@ PyObject *py_numpy_number(PyObject *o)
 
 static PyObject *numpy_call(const char *name, PyObject *arg)
 {
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    if (!numpy) return NULL;
-    PyObject *r = PyObject_CallMethod(numpy, name, "O", arg);
-    Py_DECREF(numpy);
-    return r;
+    return py_import_call("numpy", name, arg, NULL);
 }
 
 /* ---- nested lists ---- */
@@ -464,12 +460,7 @@ MsTensor *py_from_data(PyObject *data, MsDtype dtype)
 static PyObject *asarray(PyObject *tensor)
 {
     static PyObject *function;
-    if (!function) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        function = numpy ? PyObject_GetAttrString(numpy, "asarray") : NULL;
-        Py_XDECREF(numpy);
-        if (!function) return NULL;
-    }
+    if (!function && !(function = py_import("numpy", "asarray"))) return NULL;
     PyObject *view = PyMemoryView_FromObject(tensor);
     PyObject *array = view ? PyObject_CallFunctionObjArgs(function, view, NULL) : NULL;
     Py_XDECREF(view);

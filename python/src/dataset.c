@@ -93,9 +93,7 @@ MsTensor *py_to_tensor(PyObject *o)
         return t ? ms_contiguous(t) : NULL;
     }
     if (!row_major) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        asarray = numpy ? PyObject_GetAttrString(numpy, "asarray") : NULL;
-        Py_XDECREF(numpy);
+        asarray = py_import("numpy", "asarray");
         row_major = asarray ? Py_BuildValue("{ss}", "order", "C") : NULL;
         if (!row_major) return NULL;
     }

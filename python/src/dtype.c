@@ -38,10 +38,7 @@ static PyObject *dtype_str(PyObject *self)
 static PyObject *dtype_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *m = PyImport_ImportModule("mindspore._c");
-    if (!m) return NULL;
-    PyObject *make = PyObject_GetAttrString(m, "dtype");
-    Py_DECREF(m);
+    PyObject *make = py_import("mindspore._c", "dtype");
     return make ? Py_BuildValue("N(s)", make, ms_dtype_name((MsDtype)((Dtype *)self)->dtype)) : NULL;
 }
 

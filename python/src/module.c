@@ -35,6 +35,22 @@ PyObject *py_raise(void)
     return NULL;
 }
 
+PyObject *py_import(const char *module, const char *name)
+{
+    PyObject *m = PyImport_ImportModule(module);
+    PyObject *r = m ? PyObject_GetAttrString(m, name) : NULL;
+    Py_XDECREF(m);
+    return r;
+}
+
+PyObject *py_import_call(const char *module, const char *name, PyObject *a, PyObject *b)
+{
+    PyObject *f = py_import(module, name);
+    PyObject *r = f ? PyObject_CallFunctionObjArgs(f, a, b, NULL) : NULL;
+    Py_XDECREF(f);
+    return r;
+}
+
 static PyObject *memory_stats(PyObject *self, PyObject *unused)
 {
     (void)self, (void)unused;

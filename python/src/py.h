@@ -33,6 +33,10 @@ extern PyTypeObject *py_tensor_type;
 
 /* Turns the library's error record into a Python exception; always returns NULL. */
 PyObject *py_raise(void);
+/* An attribute of a Python module; NULL and an exception. */
+PyObject *py_import(const char *module, const char *name);
+/* A call of a Python function with one or two (b not NULL) arguments. */
+PyObject *py_import_call(const char *module, const char *name, PyObject *a, PyObject *b);
 /* Wraps a handle, taking over the caller's reference; NULL raises the library's error. */
 PyObject *py_wrap(MsTensor *t);
 /* A tuple of new Tensors for handles of the open scope; NULL entries become None. */

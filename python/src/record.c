@@ -30,11 +30,9 @@ PyObject *py_record(PyObject *fn, PyObject *const *args, Py_ssize_t n, PyObject 
 
 PyObject *py_record_function(const char *name, PyObject *args)
 {
-    PyObject *m = PyImport_ImportModule("mindspore._c");
-    PyObject *fn = m ? PyObject_GetAttrString(m, name) : NULL;
+    PyObject *fn = py_import("mindspore._c", name);
     PyObject *tuple = PyTuple_Check(args) ? Py_NewRef(args) : PyTuple_Pack(1, args);
     PyObject *r = tell(fn, tuple, NULL);
-    Py_XDECREF(m);
     Py_XDECREF(fn);
     Py_XDECREF(tuple);
     return r;

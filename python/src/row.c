@@ -241,18 +241,13 @@ static PyObject *row_parameters(PyObject *self, void *unused)
 static PyObject *row_signature(PyObject *self, void *unused)
 {
     (void)unused;
-    PyObject *m = PyImport_ImportModule("mindspore.common.printing");
-    PyObject *r = m ? PyObject_CallMethod(m, "row_signature", "O", self) : NULL;
-    Py_XDECREF(m);
-    return r;
+    return py_import_call("mindspore.common.printing", "row_signature", self, NULL);
 }
 
 static PyObject *row_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    PyObject *m = PyImport_ImportModule("mindspore._c");
-    PyObject *find = m ? PyObject_GetAttrString(m, "row") : NULL;
-    Py_XDECREF(m);
+    PyObject *find = py_import("mindspore._c", "row");
     Row *r = (Row *)self;
     return find ? Py_BuildValue("N(N)", find, PyUnicode_FromFormat("%U.%U", r->prefix, r->name)) : NULL;
 }

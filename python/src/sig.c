@@ -57,10 +57,8 @@ static PyObject *literal_names(void)
 {
     static PyObject *names;
     if (names) return names;
-    PyObject *m = PyImport_ImportModule("mindspore._c");
-    PyObject *all = m ? PyObject_GetAttrString(m, "dtypes") : NULL;
-    PyObject *types_module = all ? PyImport_ImportModule("types") : NULL;
-    PyObject *make = types_module ? PyObject_GetAttrString(types_module, "SimpleNamespace") : NULL;
+    PyObject *all = py_import("mindspore._c", "dtypes");
+    PyObject *make = all ? py_import("types", "SimpleNamespace") : NULL;
     PyObject *none = make ? PyTuple_New(0) : NULL;
     PyObject *space = none ? PyObject_Call(make, none, all) : NULL;
     PyObject *inf = PyFloat_FromDouble(Py_HUGE_VAL);
@@ -69,7 +67,7 @@ static PyObject *literal_names(void)
         PyDict_SetItemString(dict, "mstype", space) == 0 &&
         PyDict_SetItemString(dict, "mindspore", space) == 0)
         names = Py_NewRef(dict);
-    PyObject *const used[] = {m, all, types_module, make, none, space, inf, dict};
+    PyObject *const used[] = {all, make, none, space, inf, dict};
     for (size_t k = 0; k < sizeof used / sizeof *used; k++) Py_XDECREF(used[k]);
     return names;
 }

@@ -523,10 +523,7 @@ static void release_buffer(PyObject *self, Py_buffer *view)
 
 static PyObject *helper(const char *name, PyObject *self)
 {
-    PyObject *m = PyImport_ImportModule("mindspore.common.printing");
-    PyObject *r = m ? PyObject_CallMethod(m, name, "O", self) : NULL;
-    Py_XDECREF(m);
-    return r;
+    return py_import_call("mindspore.common.printing", name, self, NULL);
 }
 
 static PyObject *tensor_repr(PyObject *self)
@@ -569,9 +566,7 @@ static PyObject *set_state(PyObject *self, PyObject *state)
 
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
-    PyObject *state = get_state(self, unused), *m = state ? PyImport_ImportModule("mindspore._c") : NULL;
-    PyObject *make = m ? PyObject_GetAttrString(m, "_unpickle") : NULL;
-    Py_XDECREF(m);
+    PyObject *state = get_state(self, unused), *make = state ? py_import("mindspore._c", "_unpickle") : NULL;
     if (!make) {
         Py_XDECREF(state);
         return NULL;
@@ -671,9 +666,7 @@ static PyObject *init_data(PyObject *self, PyObject *args, PyObject *kw)
     (void)args, (void)kw;
     PyObject *init = ((PyMsTensor *)self)->init;
     if (!init || PyTuple_CheckExact(init)) return Py_NewRef(self);
-    PyObject *m = PyImport_ImportModule("mindspore.common.initializer");
-    PyObject *done = m ? PyObject_CallMethod(m, "init_tensor", "OO", init, self) : NULL;
-    Py_XDECREF(m);
+    PyObject *done = py_import_call("mindspore.common.initializer", "init_tensor", init, self);
     if (!done) return NULL;
     Py_DECREF(done);
     tensor_clear(self);
@@ -690,28 +683,20 @@ static PyObject *set_hook(PyObject *unused, PyObject *hook)
 
 static PyObject *register_hook(PyObject *self, PyObject *fn)
 {
-    PyObject *m = PyImport_ImportModule("mindspore.common.hooks");
-    PyObject *r = m ? PyObject_CallMethod(m, "register_hook", "OO", self, fn) : NULL;
-    Py_XDECREF(m);
-    return r;
+    return py_import_call("mindspore.common.hooks", "register_hook", self, fn);
 }
 
 static PyObject *remove_hook(PyObject *unused, PyObject *id)
 {
     (void)unused;
-    PyObject *m = PyImport_ImportModule("mindspore.common.hooks");
-    PyObject *r = m ? PyObject_CallMethod(m, "remove_hook", "O", id) : NULL;
-    Py_XDECREF(m);
-    return r;
+    return py_import_call("mindspore.common.hooks", "remove_hook", id, NULL);
 }
 
 static PyObject *from_bytes(PyObject *unused, PyObject *args)
 {
     (void)unused;
-    PyObject *m = PyImport_ImportModule("mindspore.common.tensor");
-    PyObject *f = m ? PyObject_GetAttrString(m, "convert_bytes_to_tensor") : NULL;
+    PyObject *f = py_import("mindspore.common.tensor", "convert_bytes_to_tensor");
     PyObject *r = f ? PyObject_CallObject(f, args) : NULL;
-    Py_XDECREF(m);
     Py_XDECREF(f);
     return r;
 }
@@ -747,11 +732,10 @@ static PyObject *get_bytes(PyObject *self, PyObject *unused)
     }
 static PyObject *in_python(const char *name, PyObject *self, PyObject *args, PyObject *kw)
 {
-    PyObject *m = PyImport_ImportModule("mindspore.common.tensor"), *all = NULL, *r = NULL;
-    PyObject *f = m ? PyObject_GetAttrString(m, name) : NULL, *first = PyTuple_Pack(1, self);
+    PyObject *f = py_import("mindspore.common.tensor", name), *first = PyTuple_Pack(1, self);
+    PyObject *all = NULL, *r = NULL;
     if (f && first) all = PySequence_Concat(first, args);
     if (all) r = PyObject_Call(f, all, kw);
-    Py_XDECREF(m);
     Py_XDECREF(f);
     Py_XDECREF(first);
     Py_XDECREF(all);

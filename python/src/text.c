@@ -7,9 +7,9 @@
 
 static PyObject *numpy_char(const char *name, PyObject *array)
 {
-    PyObject *m = PyImport_ImportModule("numpy.char");
-    PyObject *r = m ? PyObject_CallMethod(m, name, "Os", array, "utf-8") : NULL;
-    Py_XDECREF(m);
+    PyObject *utf8 = PyUnicode_FromString("utf-8");
+    PyObject *r = utf8 ? py_import_call("numpy.char", name, array, utf8) : NULL;
+    Py_XDECREF(utf8);
     return r;
 }
 
@@ -73,10 +73,8 @@ PyObject *py_text_array(MsTensor *t)
 {
     static PyObject *array, *ndarray;
     if (!ndarray) {
-        PyObject *numpy = PyImport_ImportModule("numpy");
-        array = numpy ? PyObject_GetAttrString(numpy, "array") : NULL;
-        ndarray = array ? PyObject_GetAttrString(numpy, "ndarray") : NULL;
-        Py_XDECREF(numpy);
+        array = py_import("numpy", "array");
+        ndarray = array ? py_import("numpy", "ndarray") : NULL;
         if (!ndarray) return NULL;
     }
     int n = ms_tensor_ndim(t) - 1;
