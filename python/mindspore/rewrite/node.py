@@ -8,7 +8,7 @@ from enum import Enum
 from mindspore.nn.cell import Cell
 from mindspore.ops.primitive import Primitive
 from mindspore.rewrite.flatten import is_path
-from mindspore.rewrite.scoped_value import ScopedValue, ValueType
+from mindspore.rewrite.scoped_value import ScopedValue, ValueType, checked
 
 __all__ = ["Node", "NodeType"]
 
@@ -36,15 +36,6 @@ class Block:
 
     def __init__(self, tree, up=None, function=None):
         self.tree, self.up, self.function, self.nodes = tree, up, function, []
-
-
-def checked(value, kinds, name, owner="Node"):
-    if not isinstance(value, kinds):
-        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-        names = [k.__name__ for k in kinds]
-        should = f"'{names[0]}'" if len(names) == 1 else f"one of '{names}'"
-        raise TypeError(f"For '{owner}', the type of '{name}' should be {should}, but got type '{type(value).__name__}'.")
-    return value
 
 
 def _items(values, name):

@@ -20,13 +20,20 @@ _CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(...))
 _CONTAINERS = {tuple: ValueType.TupleValue, list: ValueType.ListValue, dict: ValueType.DictValue}
 
 
+def checked(value, kinds, name, owner="Node"):
+    if not isinstance(value, kinds):
+        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+        names = [k.__name__ for k in kinds]
+        should = f"'{names[0]}'" if len(names) == 1 else f"one of '{names}'"
+        raise TypeError(f"For '{owner}', the type of '{name}' should be {should}, but got type '{type(value).__name__}'.")
+    return value
+
+
 class ScopedValue:
     """``value`` of kind ``arg_type``; of a name ``scope`` is what stands before the last dot."""
 
     def __init__(self, arg_type, scope="", value=None):
-        if not isinstance(arg_type, ValueType):
-            raise TypeError(f"For 'ScopedValue', the type of 'arg_type' should be 'ValueType', but got type "
-                            f"'{type(arg_type).__name__}'.")
+        checked(arg_type, ValueType, "arg_type", "ScopedValue")
         self.type, self.scope, self.value = arg_type, scope, value
 
     @classmethod
@@ -45,10 +52,7 @@ class ScopedValue:
     @classmethod
     def create_naming_value(cls, name, scope=""):
         """The variable ``name``, or the attribute ``name`` of ``scope``."""
-        for what, text in (("name", name), ("scope", scope)):
-            if not isinstance(text, str):
-                raise TypeError(f"For 'ScopedValue', the type of '{what}' should be 'str', but got type '{type(text).__name__}'.")
-        return cls(ValueType.NamingValue, scope, name)
+        return cls(ValueType.NamingValue, checked(scope, str, "scope", "ScopedValue"), checked(name, str, "name", "ScopedValue"))
 
     @staticmethod
     def create_name_values(names, scopes=None):

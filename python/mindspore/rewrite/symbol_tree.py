@@ -19,7 +19,8 @@ from mindspore.jit.source import find, mangle
 from mindspore.nn.cell import Cell, _Table
 from mindspore.ops.primitive import Primitive
 from mindspore.rewrite.flatten import Flattener, is_path, kind_of, last_name
-from mindspore.rewrite.node import Block, Node, NodeType, checked
+from mindspore.rewrite.node import Block, Node, NodeType
+from mindspore.rewrite.scoped_value import checked
 
 __all__ = ["SymbolTree"]
 

@@ -126,14 +126,9 @@ class _Model:
         yield bytes([1]) + bytes(_ALIGN - 1)
         _, offsets = self.places("")
         for k in sorted((k for k, n in enumerate(self.names) if n is not None), key=lambda k: offsets[k]):
-            content = _bytes(self.captured[k])
+            content = self.captured[k].get_bytes()
             yield content
             yield bytes(-len(content) % _ALIGN)
-
-
-def _bytes(t):
-    import numpy as np
-    return np.ascontiguousarray(t.asnumpy()).tobytes()
 
 
 # ---- files ----
