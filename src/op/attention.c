@@ -8,8 +8,10 @@
  * score either way, nothing to store, and the operator stays a function of its inputs, which can be differentiated
  * again. Its own gradient is a composition. */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 #include "op/rules.h"
+#include "op/view.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,10 +192,37 @@ static MsStatus vjp_attention_grad(MsVjp *c)
     return MS_OK;
 }
 
+/* The batch in front of everything; q is input `q`, mask and keep of lower rank than it get axes of size 1. */
+static MsStatus batch_from(MsBatch *c, int q)
+{
+    MsTensor *in[6];
+    int nd = c->in[q]->ndim - (c->axis[q] >= 0), n;
+    for (int i = 0; i < c->n_in; i++) {
+        in[i] = c->in[i];
+        if (!in[i] || (i >= q + 3 && c->axis[i] < 0)) continue;
+        if (!(in[i] = ms__batch_front(c, i))) return ms_error()->code;
+        int64_t shape[MS_MAX_DIM] = {c->size};
+        int missing = i < q + 3 ? 0 : nd + 1 - in[i]->ndim;
+        for (int d = 1; d <= nd && missing > 0; d++) shape[d] = d <= missing ? 1 : in[i]->shape[d - missing];
+        if (missing > 0 && !(in[i] = ms_reshape(in[i], (MsInts){nd + 1, shape}))) return ms_error()->code;
+    }
+    for (int j = 0; j < c->n_out; j++) c->out_axis[j] = 0;
+    return ms_bind(c->op, c->attr, c->n_in, in, c->n_out, c->out, &n);
+}
+
+static MsStatus batch_attention(MsBatch *c)
+{
+    return batch_from(c, 0);
+}
+static MsStatus batch_attention_grad(MsBatch *c)
+{
+    return batch_from(c, 1);
+}
+
 MS_OP(attention,
       .sig = "attention(q: float, k: q, v: q, mask: any?, keep: q?, *, scale: float, causal: bool, fill: "
              "float) -> q",
-      .infer = infer_attention, .vjp = vjp_attention,
+      .infer = infer_attention, .batch = batch_attention, .vjp = vjp_attention,
       .sample = "f32[2,5,4] f32[2,7,4] f32[2,7,3] - - scale=0.5; f32[2,3,5,4] f32[2,3,5,4] f32[2,3,5,4] - - "
                 "scale=0.5 "
                 "causal; f32[2,3,4] f32[2,3,4] f32[2,3,4] f32[3,3] f32[2,3,3]{0.5,1.5} scale=0.5; f32[20,24] "
@@ -207,7 +236,7 @@ MS_OP(
     .sig = "attention_grad(dy: float, q: dy, k: dy, v: dy, mask: any?, keep: dy?, *, scale: float, causal: "
            "bool, "
            "fill: float) -> q, k, v",
-    .infer = infer_attention_grad, .vjp = vjp_attention_grad,
+    .infer = infer_attention_grad, .batch = batch_attention_grad, .vjp = vjp_attention_grad,
     .sample =
         "f32[2,5,3] f32[2,5,4] f32[2,7,4] f32[2,7,3] - - scale=0.5; f32[5,4] f32[5,4] f32[5,4] f32[5,4] - - "
         "scale=0.5 causal; f32[20,18] f32[20,24] f32[33,24] f32[33,18] bool[20,33] - scale=0.2 fill=-3");

@@ -3,8 +3,10 @@
  * so derivatives of every order are these three again. conv_input_grad is also the transposed convolution.
  * Refused: named padding modes and output padding; the caller turns them into explicit low/high padding and
  * an explicit input shape, so that no kernel repeats that arithmetic. */
-#include "mindspore_ops.h"
 #include "op/conv.h"
+#include "mindspore_ops.h"
+#include "op/batch.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
@@ -163,6 +165,44 @@ static MsStatus vjp_conv_weight_grad(MsVjp *c)
     return MS_OK;
 }
 
+/* ---- batching: more examples for one weight, otherwise more groups ---- */
+
+static MsStatus batch_groups(MsBatch *c, int scaled)
+{
+    MsAttr attr[MS_MAX_ATTR];
+    MsTensor *in[3] = {NULL};
+    int n, at = strcmp(c->op->name, "conv") == 0 ? 0 : 1;
+    ms__batch_attrs(c, attr);
+    if (at) attr[0].v[scaled] *= c->size;
+    attr[at + GROUPS].i *= c->size;
+    for (int i = 0; i < c->n_in; i++) {
+        int axis = i == 0 || (i == 1 && scaled == 0) ? 1 : 0;
+        in[i] = c->in[i] ? ms__batch_join(c, i, axis) : NULL;
+        if (c->in[i] && !in[i]) return ms_error()->code;
+    }
+    MS_TRY(ms_bind(c->op, attr, c->n_in, in, 1, c->out, &n));
+    return ms__batch_split(c, 0, scaled);
+}
+
+static MsStatus batch_conv(MsBatch *c)
+{
+    if (c->axis[1] >= 0 || (c->in[2] && c->axis[2] >= 0)) return batch_groups(c, 1);
+    MsAttr attr[MS_MAX_ATTR];
+    int n;
+    ms__batch_attrs(c, attr);
+    if (strcmp(c->op->name, "conv") != 0) attr[0].v[0] *= c->size;
+    MsTensor *in[3] = {ms__batch_join(c, 0, 0), c->in[1], c->in[2]};
+    if (!in[0]) return ms_error()->code;
+    MS_TRY(ms_bind(c->op, attr, c->n_in, in, 1, c->out, &n));
+    return ms__batch_split(c, 0, 0);
+}
+
+/* The shape to give is that of the weight, whose outputs are axis 0. */
+static MsStatus batch_weights(MsBatch *c)
+{
+    return batch_groups(c, 0);
+}
+
 #define G2 " stride=1,1 low=0,0 high=0,0 dilation=1,1 groups=1"
 #define G4 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=4"
 #define G4B " stride=2,2 low=1,1 high=1,1 dilation=1,1 groups=4"
@@ -172,22 +212,21 @@ static MsStatus vjp_conv_weight_grad(MsVjp *c)
 MS_OP(conv,
       .sig = "conv(x: float, w: x, bias: x?, *, stride: ints, low: ints, high: ints, dilation: ints, groups: "
              "int) -> x",
-      .infer = infer_conv, .vjp = vjp_conv,
+      .infer = infer_conv, .batch = batch_conv, .vjp = vjp_conv,
       .sample =
           "f32[2,3,5,6] f32[4,3,3,2] f32[4]" G2 "; f32[2,4,6,5] f32[6,2,2,3] none" G2B
           "; f32[2,2,7] f32[3,2,3] f32[3] stride=2 low=1 high=1 dilation=1 groups=1"
           "; f32[1,2,3,4,5] f32[2,2,2,2,2] none stride=1,1,1 low=0,0,0 high=0,0,1 dilation=1,1,1 groups=1"
           "; f32[2,4,6,18] f32[4,1,3,3] f32[4]" G4
           "; f32[2,4,6] f32[4,2,3] f32[4] stride=1 low=1 high=1 dilation=1 groups=2"
-          "; f32[2,4,7,35] f32[4,1,3,3] f32[4]" G4B
-          "; f32[0,3,5,6] f32[4,3,3,2] f32[4]" G2 "; bf16[1,2,4,4] bf16[2,2,3,3] bf16[2]" G2
-          "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3);
+          "; f32[2,4,7,35] f32[4,1,3,3] f32[4]" G4B "; f32[0,3,5,6] f32[4,3,3,2] f32[4]" G2
+          "; bf16[1,2,4,4] bf16[2,2,3,3] bf16[2]" G2 "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3);
 
 MS_OP(conv_input_grad,
       .sig =
           "conv_input_grad(dy: float, w: dy, bias: dy?, *, shape: ints, stride: ints, low: ints, high: ints, "
           "dilation: ints, groups: int) -> dy",
-      .infer = infer_conv_input_grad, .vjp = vjp_conv_input_grad,
+      .infer = infer_conv_input_grad, .batch = batch_conv, .vjp = vjp_conv_input_grad,
       .sample = "f32[2,4,3,5] f32[4,3,3,2] f32[3] shape=2,3,5,6" G2
                 "; f32[2,6,3,3] f32[6,2,2,3] none shape=2,4,6,5" G2B
                 "; f32[2,4,6,18] f32[4,1,3,3] none shape=2,4,6,18" G4
@@ -197,7 +236,7 @@ MS_OP(conv_weight_grad,
       .sig = "conv_weight_grad(x: float, dy: x, *, shape: ints, stride: ints, low: ints, high: ints, "
              "dilation: ints, "
              "groups: int) -> x",
-      .infer = infer_conv_weight_grad, .vjp = vjp_conv_weight_grad,
+      .infer = infer_conv_weight_grad, .batch = batch_weights, .vjp = vjp_conv_weight_grad,
       .sample = "f32[2,3,5,6] f32[2,4,3,5] shape=4,3,3,2" G2 "; f32[2,4,6,5] f32[2,6,3,3] shape=6,2,2,3" G2B
                 "; f32[2,4,6,18] f32[2,4,6,18] shape=4,1,3,3" G4
                 "; f32[2,4,7,35] f32[2,4,4,18] shape=4,1,3,3" G4B

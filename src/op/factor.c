@@ -3,6 +3,7 @@
  * of mul: a cotangent is the conjugate of the derivative. They are written with the same operators, so they
  * differentiate again. Where a factorisation has no derivative (equal eigenvalues, a rank below full) the result
  * is infinite or NaN, as it is by the formulas. */
+#include "op/batch.h"
 #include "op/rules.h"
 #include "op/view.h"
 #include "trace/trace.h"
@@ -200,17 +201,6 @@ static MsStatus infer_svd(MsInfer *c)
     return MS_OK;
 }
 
-/* The batch axis goes in front of every input; the operators take any leading axes. */
-static MsStatus batch_front(MsBatch *c)
-{
-    MsTensor *in[2];
-    int n;
-    for (int i = 0; i < c->n_in; i++)
-        if (!(in[i] = ms__batch_front(c, i))) return ms_error()->code;
-    for (int j = 0; j < c->n_out; j++) c->out_axis[j] = 0;
-    return ms_bind(c->op, c->attr, c->n_in, in, c->n_out, c->out, &n);
-}
-
 /* ---- solving ---- */
 
 static MsStatus vjp_solve(MsVjp *c)
@@ -222,7 +212,7 @@ static MsStatus vjp_solve(MsVjp *c)
 }
 /* The x of a x = b; a singular a is an error. */
 MS_OP(solve, .sig = "solve(a: floatc, b: a) -> b", .infer = infer_solve, .vjp = vjp_solve,
-      .batch = batch_front,
+      .batch = ms__batch_lead,
       .sample = "f64[2,2]{0.5,2} f64[2,3]; f32[3,1,1]{0.5,2} f32[3,1,2]; c128[2,2]{0.5,2} c128[2,1]");
 
 static MsStatus vjp_triangular(MsVjp *c)
@@ -238,7 +228,7 @@ static MsStatus vjp_triangular(MsVjp *c)
 }
 /* The same for the upper or lower triangle of a, whose diagonal is one if `unit`; the rest of a is not read. */
 MS_OP(triangular_solve, .sig = "triangular_solve(a: floatc, b: a, *, upper: bool, unit: bool) -> a",
-      .infer = infer_solve, .vjp = vjp_triangular, .batch = batch_front,
+      .infer = infer_solve, .vjp = vjp_triangular, .batch = ms__batch_lead,
       .sample =
           "f64[3,3]{0.5,2} f64[3,2] upper; f32[2,2,2]{0.5,2} f32[2,2,1]; f64[3,3]{0.5,2} f64[3,2] unit; "
           "c128[2,2]{0.5,2} c128[2,1]");
@@ -256,7 +246,7 @@ static MsStatus vjp_cholesky(MsVjp *c)
 }
 /* The lower l with l l^H = the Hermitian part of x. */
 MS_OP(cholesky, .sig = "cholesky(x: floatc) -> x", .infer = infer_square, .vjp = vjp_cholesky,
-      .batch = batch_front, .sample = "f32[3,1,1]{0.5,2}; f64[1,1]{0.5,2}");
+      .batch = ms__batch_lead, .sample = "f32[3,1,1]{0.5,2}; f64[1,1]{0.5,2}");
 
 /* ---- LU, determinants ---- */
 
@@ -267,7 +257,7 @@ static MsStatus vjp_det(MsVjp *c)
     c->grad[0] = ms_mul(as_matrix(ms_mul(c->ct[0], ms__conj(c->out[0]))), inverse);
     return MS_OK;
 }
-MS_OP(det, .sig = "det(x: floatc) -> x", .infer = infer_det, .vjp = vjp_det, .batch = batch_front,
+MS_OP(det, .sig = "det(x: floatc) -> x", .infer = infer_det, .vjp = vjp_det, .batch = ms__batch_lead,
       .sample = "f64[2,2]{0.5,2}; f32[3,1,1]{0.5,2}; f64[3,3]");
 
 static MsStatus vjp_slogdet(MsVjp *c)
@@ -283,7 +273,7 @@ static MsStatus vjp_slogdet(MsVjp *c)
 }
 /* Sign and logarithm of the absolute value of the determinant; 0 and -inf for a singular matrix. */
 MS_OP(slogdet, .sig = "slogdet(x: floatc) -> x, _", .infer = infer_det, .vjp = vjp_slogdet,
-      .batch = batch_front, .sample = "f64[2,2]{0.5,2}; f32[3,1,1]{0.5,2}");
+      .batch = ms__batch_lead, .sample = "f64[2,2]{0.5,2}; f32[3,1,1]{0.5,2}");
 
 static MsStatus vjp_lu(MsVjp *c)
 {
@@ -303,8 +293,8 @@ static MsStatus vjp_lu(MsVjp *c)
     return MS_OK;
 }
 /* The factors packed in one matrix, the row that each was swapped with, the permutation p: x[p] = l u. */
-MS_OP(lu, .sig = "lu(x: floatc) -> x, int32, int64", .infer = infer_lu, .vjp = vjp_lu, .batch = batch_front,
-      .sample = "f64[3,3]; f32[2,2,2]; f64[1,1]");
+MS_OP(lu, .sig = "lu(x: floatc) -> x, int32, int64", .infer = infer_lu, .vjp = vjp_lu,
+      .batch = ms__batch_lead, .sample = "f64[3,3]; f32[2,2,2]; f64[1,1]");
 
 /* ---- QR ---- */
 
@@ -345,10 +335,10 @@ static MsStatus vjp_qr(MsVjp *c)
     return MS_OK;
 }
 MS_OP(qr, .sig = "qr(x: floatc, *, full: bool) -> x, x", .infer = infer_qr, .vjp = vjp_qr,
-      .batch = batch_front, .sample = "f64[3,3]; f64[4,2]; f64[2,3] full; f32[2,2,2]; c128[2,2]");
+      .batch = ms__batch_lead, .sample = "f64[3,3]; f64[4,2]; f64[2,3] full; f32[2,2,2]; c128[2,2]");
 
 /* The reflections of the factorisation below the diagonal, and their factors. */
-MS_OP(geqrf, .sig = "geqrf(x: floatc) -> x, x", .infer = infer_geqrf, .batch = batch_front, .sample = "");
+MS_OP(geqrf, .sig = "geqrf(x: floatc) -> x, x", .infer = infer_geqrf, .batch = ms__batch_lead, .sample = "");
 
 /* ---- eigenvalues ---- */
 
@@ -365,7 +355,7 @@ static MsStatus vjp_eigh(MsVjp *c)
     return MS_OK;
 }
 /* Eigenvalues ascending and eigenvectors (columns) of the Hermitian part of x. */
-MS_OP(eigh, .sig = "eigh(x: floatc) -> _, x", .infer = infer_eigh, .vjp = vjp_eigh, .batch = batch_front,
+MS_OP(eigh, .sig = "eigh(x: floatc) -> _, x", .infer = infer_eigh, .vjp = vjp_eigh, .batch = ms__batch_lead,
       .sample = "f64[3,3]; f64[2,2]; f32[2,1,1]");
 
 static MsStatus vjp_eig(MsVjp *c)
@@ -386,7 +376,7 @@ static MsStatus vjp_eig(MsVjp *c)
     return MS_OK;
 }
 /* Eigenvalues and eigenvectors (columns of length one, the largest entry real) of a general matrix. */
-MS_OP(eig, .sig = "eig(x: floatc) -> _, _", .infer = infer_eig, .vjp = vjp_eig, .batch = batch_front,
+MS_OP(eig, .sig = "eig(x: floatc) -> _, _", .infer = infer_eig, .vjp = vjp_eig, .batch = ms__batch_lead,
       .sample = "");
 
 /* ---- singular values ---- */
@@ -428,7 +418,7 @@ static MsStatus vjp_svd(MsVjp *c)
 }
 /* x = u diag(s) vh with s descending; `full`: square u and vh. */
 MS_OP(svd, .sig = "svd(x: floatc, *, full: bool) -> x, _, x", .infer = infer_svd, .vjp = vjp_svd,
-      .batch = batch_front, .sample = "f64[3,3]; f64[4,2]; f64[2,3]; f32[2,1,1] full");
+      .batch = ms__batch_lead, .sample = "f64[3,3]; f64[4,2]; f64[2,3]; f32[2,1,1] full");
 
 /* ---- exponential ---- */
 
@@ -445,4 +435,4 @@ static MsStatus vjp_matrix_exp(MsVjp *c)
     return MS_OK;
 }
 MS_OP(matrix_exp, .sig = "matrix_exp(x: floatc) -> x", .infer = infer_square, .vjp = vjp_matrix_exp,
-      .batch = batch_front, .sample = "f64[3,3]; f32[2,2,2]; c128[2,2]");
+      .batch = ms__batch_lead, .sample = "f64[3,3]; f32[2,2,2]; c128[2,2]");

@@ -224,9 +224,33 @@ static MsStatus vjp_gather_nd(MsVjp *c)
     return MS_OK;
 }
 
+/* The index with the example's number as its first coordinate. */
+static MsTensor *numbered(MsBatch *c)
+{
+    MsTensor *t = ms__batch_front(c, 1);
+    if (!t) return NULL;
+    int64_t shape[MS_MAX_DIM] = {c->size};
+    for (int d = 1; d < t->ndim; d++) shape[d] = 1;
+    MsTensor *k = ms_reshape(ms_arange_int(0, 1, c->size, (MsDtype)t->dtype), (MsInts){t->ndim, shape});
+    memcpy(shape, t->shape, (size_t)(t->ndim - 1) * sizeof *shape);
+    MsTensor *both[2] = {ms_broadcast_to(k, (MsInts){t->ndim, shape}), t};
+    return both[0] ? ms_concat(2, both, t->ndim - 1) : NULL;
+}
+
+static MsStatus batch_gather_nd(MsBatch *c)
+{
+    c->out_axis[0] = 0;
+    if (c->axis[0] < 0)
+        c->out[0] = ms_gather_nd(c->in[0], ms__batch_front(c, 1));
+    else
+        c->out[0] = ms_gather_nd(ms__batch_front(c, 0), numbered(c));
+    return ms__status_of(c->out[0]);
+}
+
 /* y[i..] = x[index[i.., 0], index[i.., 1], ...] */
 MS_OP(gather_nd, .sig = "gather_nd(x: any, index: index) -> x", .infer = infer_gather_nd,
-      .vjp = vjp_gather_nd, .sample = "f32[3,4] i64[2,2]; f32[3,4] i32[2,1]; f32[3,4] i64[0,2]");
+      .batch = batch_gather_nd, .vjp = vjp_gather_nd,
+      .sample = "f32[3,4] i64[2,2]; f32[3,4] i32[2,1]; f32[3,4] i64[0,2]");
 
 static MsStatus infer_scatter_nd(MsInfer *c)
 {
@@ -255,9 +279,16 @@ static MsStatus vjp_scatter_nd(MsVjp *c)
     return MS_OK;
 }
 
+static MsStatus batch_scatter_nd(MsBatch *c)
+{
+    c->out_axis[0] = 0;
+    c->out[0] = ms_scatter_nd(ms__batch_front(c, 0), numbered(c), ms__batch_front(c, 2), c->attr[0].s);
+    return ms__status_of(c->out[0]);
+}
+
 /* x with src set at or added to the places that gather_nd would read */
 MS_OP(scatter_nd, .sig = "scatter_nd(x: any, index: index, src: x, *, mode: str) -> x",
-      .infer = infer_scatter_nd, .vjp = vjp_scatter_nd,
+      .infer = infer_scatter_nd, .batch = batch_scatter_nd, .vjp = vjp_scatter_nd,
       .sample = "f32[3,4] i64[2,2] f32[2] mode=add; f32[3,4] i32[2,1] f32[2,4] mode=set; f32[3] i64[0,1] "
                 "f32[0] mode=add");
 

@@ -2,7 +2,7 @@
  * fused so that no probability is ever rounded to zero before its logarithm is taken, and its gradient. All
  * other losses are compositions (src/api/nn_ops.c). */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 
 #include <string.h>
 
@@ -71,13 +71,13 @@ static MsStatus vjp_softmax_cross_entropy_grad(MsVjp *c)
 
 MS_OP(softmax_cross_entropy,
       .sig = "softmax_cross_entropy(logits: float, labels: index, *, ignore: int) -> logits",
-      .infer = infer_softmax_cross_entropy, .vjp = vjp_softmax_cross_entropy,
+      .infer = infer_softmax_cross_entropy, .batch = ms__batch_lead, .vjp = vjp_softmax_cross_entropy,
       .sample = "f32[3,5] i64[3]<5 ignore=-100; f32[3,5] i32[3]<5 ignore=2; f32[2,3,4] i32[2,3]<4 ignore=-1"
                 "; f16[3,5] i64[3]<5 ignore=-100; f32[5] i64[]<5 ignore=-100; f32[0,5] i64[0]<5 ignore=-100");
 
 MS_OP(
     softmax_cross_entropy_grad,
     .sig = "softmax_cross_entropy_grad(dloss: float, logits: dloss, labels: index, *, ignore: int) -> logits",
-    .infer = infer_softmax_cross_entropy_grad, .vjp = vjp_softmax_cross_entropy_grad,
+    .infer = infer_softmax_cross_entropy_grad, .batch = ms__batch_lead, .vjp = vjp_softmax_cross_entropy_grad,
     .flags = MS_OP_OVER_SECOND,
     .sample = "f32[3] f32[3,5] i64[3]<5 ignore=-100; f32[2,3] f32[2,3,4] i32[2,3]<4 ignore=2");

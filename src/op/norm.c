@@ -3,7 +3,8 @@
  * any order can be differentiated. The gradient of group normalisation is that of layer normalisation of a reshaped
  * tensor; inference with running statistics is an affine map (see src/api/nn_ops.c). */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
+#include "op/view.h"
 
 #include <string.h>
 
@@ -170,7 +171,7 @@ static MsStatus vjp_batch_norm_grad(MsVjp *c)
 }
 
 MS_OP(batch_norm, .sig = "batch_norm(x: float, gamma: float, beta: gamma, *, eps: float) -> x, gamma, gamma",
-      .infer = infer_batch_norm, .vjp = vjp_batch_norm,
+      .infer = infer_batch_norm, .batch = ms__batch_channels, .vjp = vjp_batch_norm,
       .sample = "f32[4,3,2,5] f32[3] f32[3] eps=1e-5; f32[6,3] f32[3] f32[3] eps=1e-3; bf16[4,3,5] f32[3] "
                 "f32[3] eps=1e-5"
                 "; f64[2,2,2,2,3] f64[2] f64[2] eps=1e-5");
@@ -178,7 +179,7 @@ MS_OP(batch_norm, .sig = "batch_norm(x: float, gamma: float, beta: gamma, *, eps
 MS_OP(batch_norm_grad,
       .sig = "batch_norm_grad(dy: float, x: dy, gamma: float, mean: gamma, var: gamma, *, eps: float) -> x, "
              "gamma, gamma",
-      .infer = infer_batch_norm_grad, .vjp = vjp_batch_norm_grad,
+      .infer = infer_batch_norm_grad, .batch = ms__batch_channels, .vjp = vjp_batch_norm_grad,
       .sample = "f32[4,3,2,5] f32[4,3,2,5] f32[3] f32[3] f32[3]>0 eps=1e-5; f64[6,3] f64[6,3] f64[3] f64[3] "
                 "f64[3]>0 eps=1e-3");
 
@@ -345,9 +346,64 @@ static MsStatus vjp_layer_norm_grad(MsVjp *c)
     return MS_OK;
 }
 
+/* ---- batching of layer normalisation ---- */
+
+/* Input i, [B, sizes of the normalised axes], seen against x with the batch in front. */
+static MsTensor *against(MsBatch *c, int i, const MsTensor *x, int ndim)
+{
+    MsTensor *v = ms__batch_front(c, i);
+    if (!v) return NULL;
+    int64_t shape[MS_MAX_DIM];
+    for (int d = 0; d < ms_tensor_ndim(x); d++)
+        shape[d] = d == 0 || d >= ms_tensor_ndim(x) - ndim ? ms_tensor_shape(x)[d] : 1;
+    return ms_reshape(v, (MsInts){ms_tensor_ndim(x), shape});
+}
+
+/* Rows are independent; a scale or shift of each example's own is applied outside. */
+static MsStatus batch_layer_norm(MsBatch *c)
+{
+    bool own = (c->in[1] && c->axis[1] >= 0) || (c->in[2] && c->axis[2] >= 0);
+    MsTensor *x = ms__batch_front(c, 0);
+    int ndim = (int)c->attr[0].i;
+    for (int j = 0; j < 3; j++) c->out_axis[j] = 0;
+    if (!x) return ms_error()->code;
+    if (!own) return ms_layer_norm(x, c->in[1], c->in[2], ndim, c->attr[1].f, c->out);
+    MsDtype dtype = ms_tensor_dtype(x);
+    MS_TRY(ms_layer_norm(in_dtype(x, stat_dtype(dtype)), NULL, NULL, ndim, c->attr[1].f, c->out));
+    MsTensor *y = c->out[0];
+    if (c->in[1]) y = ms_mul(y, in_dtype(against(c, 1, x, ndim), stat_dtype(dtype)));
+    if (c->in[2]) y = ms_add(y, in_dtype(against(c, 2, x, ndim), stat_dtype(dtype)));
+    c->out[0] = in_dtype(y, dtype);
+    return ms__status_of(c->out[0]);
+}
+
+/* The sums over rows stay within an example, so that the two gradients of vectors are made here. */
+static MsStatus batch_layer_norm_grad(MsBatch *c)
+{
+    MsTensor *in[4], *g[3];
+    for (int i = 0; i < 4; i++)
+        if (!(in[i] = ms__batch_front(c, i))) return ms_error()->code;
+    MsTensor *x = in[1], *gamma = c->in[4];
+    int ndim = (int)c->attr[0].i;
+    MsDtype dtype = ms_tensor_dtype(in[2]), out = gamma ? ms_tensor_dtype(gamma) : ms_tensor_dtype(x);
+    MsTensor *dy = in_dtype(in[0], dtype), *wx = in_dtype(x, dtype), *gdy = dy;
+    int64_t axes[MS_MAX_DIM];
+    int n = 0;
+    for (int d = 1; d < ms_tensor_ndim(x) - ndim; d++) axes[n++] = d;
+    if (gamma) gdy = ms_mul(dy, in_dtype(against(c, 4, x, ndim), dtype));
+    MS_TRY(ms_layer_norm_grad(gdy, wx, in[2], in[3], NULL, ndim, g));
+    MsTensor *dgamma = ms_mul(dy, ms_mul(ms_sub(wx, in[2]), in[3])), *dbeta = dy;
+    if (n) dgamma = ms_sum(dgamma, (MsInts){n, axes}, false), dbeta = ms_sum(dbeta, (MsInts){n, axes}, false);
+    c->out[0] = in_dtype(g[0], ms_tensor_dtype(x));
+    c->out[1] = in_dtype(dgamma, out);
+    c->out[2] = in_dtype(dbeta, out);
+    for (int j = 0; j < 3; j++) c->out_axis[j] = 0;
+    return c->out[0] && c->out[1] ? ms__status_of(c->out[2]) : ms_error()->code;
+}
+
 MS_OP(layer_norm,
       .sig = "layer_norm(x: float, gamma: float?, beta: float?, *, ndim: int, eps: float) -> x, _, _",
-      .infer = infer_layer_norm, .vjp = vjp_layer_norm,
+      .infer = infer_layer_norm, .batch = batch_layer_norm, .vjp = vjp_layer_norm,
       .sample = "f32[4,3,5] f32[5] f32[5] ndim=1 eps=1e-5; f32[4,3,5] f32[3,5] f32[3,5] ndim=2 eps=1e-5"
                 "; f32[2,6] none none ndim=1 eps=1e-5; bf16[4,6] f32[6] f32[6] ndim=1 eps=1e-5; f32[0,6] "
                 "f32[6] f32[6] ndim=1 "
@@ -357,7 +413,7 @@ MS_OP(
     layer_norm_grad,
     .sig =
         "layer_norm_grad(dy: float, x: dy, mean: float, rstd: mean, gamma: float?, *, ndim: int) -> x, _, _",
-    .infer = infer_layer_norm_grad, .vjp = vjp_layer_norm_grad,
+    .infer = infer_layer_norm_grad, .batch = batch_layer_norm_grad, .vjp = vjp_layer_norm_grad,
     .sample = "f32[4,3,5] f32[4,3,5] f32[4,3,1] f32[4,3,1]>0 f32[5] ndim=1"
               "; f32[4,3,5] f32[4,3,5] f32[4,1,1] f32[4,1,1]>0 none ndim=2");
 
@@ -404,7 +460,21 @@ static MsStatus vjp_group_norm(MsVjp *c)
     return MS_OK;
 }
 
+/* More examples; with a scale or shift of each example's own, more groups of channels. */
+static MsStatus batch_group_norm(MsBatch *c)
+{
+    MsAttr attr[MS_MAX_ATTR];
+    ms__batch_attrs(c, attr);
+    if ((c->in[1] && c->axis[1] >= 0) || (c->in[2] && c->axis[2] >= 0)) {
+        attr[0].i *= c->size;
+        return ms__batch_along(c, attr, 1);
+    }
+    MsTensor *x = ms__batch_join(c, 0, 0);
+    c->out[0] = x ? ms_group_norm(x, c->in[1], c->in[2], attr[0].i, attr[1].f) : NULL;
+    return ms__batch_split(c, 0, 0);
+}
+
 MS_OP(group_norm, .sig = "group_norm(x: float, gamma: float?, beta: float?, *, groups: int, eps: float) -> x",
-      .infer = infer_group_norm, .vjp = vjp_group_norm,
+      .infer = infer_group_norm, .batch = batch_group_norm, .vjp = vjp_group_norm,
       .sample = "f32[2,4,3,5] f32[4] f32[4] groups=2 eps=1e-5; f32[2,6] none none groups=3 eps=1e-5"
                 "; bf16[2,4,3] f32[4] f32[4] groups=4 eps=1e-5; f32[0,4,3] f32[4] none groups=2 eps=1e-5");

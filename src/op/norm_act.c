@@ -3,7 +3,7 @@
  * writes these operators: the pass graph/norm.c puts them in the place of the chains it finds. Refused: flags on
  * batch_norm itself, whose gradient rule would have to know every combination. */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 
 #include <string.h>
 
@@ -203,14 +203,15 @@ static MsStatus vjp_sum_grad(MsVjp *c)
 
 /* Mean and biased variance of every channel, as batch_norm computes them. */
 MS_OP(batch_norm_stats, .sig = "batch_norm_stats(x: float, *, dtype: dtype) -> _, _", .infer = infer_stats,
-      .vjp = vjp_stats, .sample = X " dtype=float32; bf16[4,3,5] dtype=float32; f64[6,3] dtype=float64");
+      .batch = ms__batch_channels, .vjp = vjp_stats,
+      .sample = X " dtype=float32; bf16[4,3,5] dtype=float32; f64[6,3] dtype=float64");
 
 /* The rest of batch_norm, then + skip, then relu, where asked for; with relu, a positive `top` bounds the result. */
 MS_OP(batch_norm_apply,
       .sig =
           "batch_norm_apply(x: float, gamma: float, beta: gamma, mean: gamma, var: gamma, skip: x?, *, eps: "
           "float, relu: bool, top: float) -> x",
-      .infer = infer_apply, .vjp = vjp_apply, .flags = MS_OP_IN_PLACE,
+      .infer = infer_apply, .batch = ms__batch_channels, .vjp = vjp_apply, .flags = MS_OP_IN_PLACE,
       .sample = X V V V V ">0 " X " eps=1e-5 relu=1; " X V V V V ">0 none eps=1e-5 relu=0"
                           "; " X V V V V ">0 " X " eps=1e-5 relu=1 top=0.7"
                           "; bf16[4,3,5] f32[3] f32[3] f32[3] f32[3]>0 bf16[4,3,5] eps=1e-5 relu=1"
@@ -222,7 +223,7 @@ MS_OP(batch_norm_act_grad,
       .sig =
           "batch_norm_act_grad(dy: float, x: dy, gamma: float, beta: gamma, mean: gamma, var: gamma, *, eps: "
           "float) -> x, gamma, gamma",
-      .infer = infer_relu_grad, .vjp = vjp_relu_grad, .flags = MS_OP_IN_PLACE,
+      .infer = infer_relu_grad, .batch = ms__batch_channels, .vjp = vjp_relu_grad, .flags = MS_OP_IN_PLACE,
       .sample = X " " X V V V V ">0 eps=1e-5; f64[6,3] f64[6,3] f64[3] f64[3] f64[3] f64[3]>0 eps=1e-3");
 
 /* d = relu_grad(dy + more, y), then batch_norm_grad(d, x, ...). Gives d too: the skip's gradient. */
@@ -230,6 +231,6 @@ MS_OP(batch_norm_sum_grad,
       .sig =
           "batch_norm_sum_grad(dy: float, x: dy, more: dy?, y: dy, gamma: float, mean: gamma, var: gamma, *, "
           "eps: float) -> dy, x, gamma, gamma",
-      .infer = infer_sum_grad, .vjp = vjp_sum_grad, .flags = MS_OP_IN_PLACE,
+      .infer = infer_sum_grad, .batch = ms__batch_channels, .vjp = vjp_sum_grad, .flags = MS_OP_IN_PLACE,
       .sample = X " " X " " X " " X V V V ">0 eps=1e-5; " X " " X " none " X V V V ">0 eps=1e-5"
                   "; bf16[4,3,5] bf16[4,3,5] bf16[4,3,5] bf16[4,3,5] f32[3] f32[3] f32[3]>0 eps=1e-5");

@@ -5,7 +5,7 @@
  * callers give explicit low/high padding, and a divisor of 1 where a window's count is irregular. The windows of
  * adaptive_avg_pool cover an axis whatever its size. */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 
 #include <string.h>
 
@@ -138,7 +138,7 @@ static MsStatus vjp_max_pool_take(MsVjp *c)
 MS_OP(max_pool,
       .sig = "max_pool(x: float, *, kernel: ints, stride: ints, low: ints, high: ints, dilation: ints) -> x, "
              "int64",
-      .infer = infer_max_pool, .vjp = vjp_max_pool,
+      .infer = infer_max_pool, .batch = ms__batch_examples, .vjp = vjp_max_pool,
       .sample = "f32[2,3,4,6]" P2 " dilation=1,1; f32[1,2,6,5]" P3 " dilation=1,2; f16[2,3,4,6]" P2
                 " dilation=1,1"
                 "; f32[1,2,7] kernel=3 stride=2 low=1 high=1 dilation=1"
@@ -146,11 +146,11 @@ MS_OP(max_pool,
                 "; f32[0,3,4,6]" P2 " dilation=1,1");
 
 MS_OP(max_pool_grad, .sig = "max_pool_grad(dy: float, index: int64, *, shape: ints) -> dy",
-      .infer = infer_max_pool_grad, .vjp = vjp_max_pool_grad,
+      .infer = infer_max_pool_grad, .batch = ms__batch_examples, .vjp = vjp_max_pool_grad,
       .sample = "f32[2,3,2,3] i64[2,3,2,3]<24 shape=2,3,4,6");
 
 MS_OP(max_pool_take, .sig = "max_pool_take(x: float, index: int64) -> x", .infer = infer_max_pool_take,
-      .vjp = vjp_max_pool_take, .sample = "f32[2,3,4,6] i64[2,3,2,3]<24");
+      .batch = ms__batch_examples, .vjp = vjp_max_pool_take, .sample = "f32[2,3,4,6] i64[2,3,2,3]<24");
 
 /* ---- average ---- */
 
@@ -201,7 +201,7 @@ MS_OP(avg_pool,
       .sig = "avg_pool(x: float, *, kernel: ints, stride: ints, low: ints, high: ints, count_pad: bool, "
              "divisor: int) "
              "-> x",
-      .infer = infer_avg_pool, .vjp = vjp_avg_pool,
+      .infer = infer_avg_pool, .batch = ms__batch_examples, .vjp = vjp_avg_pool,
       .sample = "f32[2,3,4,6]" P2 " count_pad=1 divisor=0; f32[1,2,6,5]" P3 " count_pad=0 divisor=0"
                 "; f32[1,2,6,5]" P3 " count_pad=1 divisor=0; f32[1,2,6,5]" P3 " count_pad=1 divisor=3"
                 "; bf16[1,2,7] kernel=3 stride=2 low=1 high=1 count_pad=0 divisor=0"
@@ -211,7 +211,7 @@ MS_OP(avg_pool,
 MS_OP(avg_pool_grad,
       .sig = "avg_pool_grad(dy: float, *, shape: ints, kernel: ints, stride: ints, low: ints, high: ints, "
              "count_pad: bool, divisor: int) -> dy",
-      .infer = infer_avg_pool_grad, .vjp = vjp_avg_pool_grad,
+      .infer = infer_avg_pool_grad, .batch = ms__batch_examples, .vjp = vjp_avg_pool_grad,
       .sample = "f32[2,3,2,3] shape=2,3,4,6" P2 " count_pad=1 divisor=0"
                 "; f32[1,2,3,5] shape=1,2,6,5" P3 " count_pad=0 divisor=0");
 
@@ -241,10 +241,10 @@ static MsStatus vjp_adaptive_grad(MsVjp *c)
 }
 
 MS_OP(adaptive_avg_pool, .sig = "adaptive_avg_pool(x: float, *, shape: ints) -> x", .infer = infer_adaptive,
-      .vjp = vjp_adaptive,
+      .batch = ms__batch_examples, .vjp = vjp_adaptive,
       .sample = "f32[2,3,7,6] shape=2,3,3,4; f32[2,2,20] shape=2,2,3; f32[1,2,3,4,5] shape=1,2,2,3,2"
                 "; bf16[1,2,7] shape=1,2,3; f32[0,2,7] shape=0,2,3");
 
 MS_OP(adaptive_avg_pool_grad, .sig = "adaptive_avg_pool_grad(dy: float, *, shape: ints) -> dy",
-      .infer = infer_adaptive, .vjp = vjp_adaptive_grad,
+      .infer = infer_adaptive, .batch = ms__batch_examples, .vjp = vjp_adaptive_grad,
       .sample = "f32[2,3,3,4] shape=2,3,7,6; f32[1,2,3] shape=1,2,7");

@@ -1,6 +1,10 @@
 /* reduce.c - reductions: shape rules and gradients. Axes none or empty mean all of them. Sums keep the dtype
  * here and wrap for integers; the public functions widen first. */
+#include "op/batch.h"
 #include "op/rules.h"
+#include "op/view.h"
+
+#include <string.h>
 
 static bool flag(const MsAttr *a)
 {
@@ -115,30 +119,32 @@ static MsStatus vjp_prod(MsVjp *c)
     return done(c);
 }
 
-MS_OP(sum, .sig = "sum(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce, .vjp = vjp_sum,
+MS_OP(sum, .sig = "sum(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+      .batch = ms__batch_axes, .vjp = vjp_sum,
       .sample = "f32[3,4]; f32[3,4] axis=1; f32[2,3,4] axis=0,2 keepdims; f16[2,3,4] axis=1; f64[]; i8[5]; "
                 "bool[3,2] axis=0; "
                 "c64[3] axis=-1 keepdims; f32[0,3] axis=0; f32[3,0] axis=0");
 MS_OP(
-    prod, .sig = "prod(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce, .vjp = vjp_prod,
+    prod, .sig = "prod(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
+    .batch = ms__batch_axes, .vjp = vjp_prod,
     .sample =
         "f32[3,4]; f32[3,4] axis=1; f64[2,3,2] axis=0,2 keepdims; i32[5]; bool[3,2] axis=0; f32[0,3] axis=0");
 MS_OP(mean, .sig = "mean(x: floatc, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
-      .vjp = vjp_mean,
+      .batch = ms__batch_axes, .vjp = vjp_mean,
       .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; bf16[2,3] axis=1; c64[3]");
 MS_OP(
     reduce_max, .sig = "reduce_max(x: ordered, *, axis: ints, keepdims: bool) -> x", .infer = infer_extremum,
-    .vjp = vjp_extremum,
+    .batch = ms__batch_axes, .vjp = vjp_extremum,
     .sample =
         "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; i8[5]; bool[3,2] axis=0; f16[3,2] axis=0");
 MS_OP(reduce_min, .sig = "reduce_min(x: ordered, *, axis: ints, keepdims: bool) -> x",
-      .infer = infer_extremum, .vjp = vjp_extremum,
+      .infer = infer_extremum, .batch = ms__batch_axes, .vjp = vjp_extremum,
       .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; u16[5]; bool[3,2] axis=0");
 MS_OP(reduce_all, .sig = "reduce_all(x: bool, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
-      .flags = MS_OP_NO_GRAD,
+      .batch = ms__batch_axes, .flags = MS_OP_NO_GRAD,
       .sample = "bool[3,4]; bool[3,4] axis=1; bool[2,3,4] axis=0,2 keepdims; bool[0,3] axis=0");
 MS_OP(reduce_any, .sig = "reduce_any(x: bool, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
-      .flags = MS_OP_NO_GRAD,
+      .batch = ms__batch_axes, .flags = MS_OP_NO_GRAD,
       .sample = "bool[3,4]; bool[3,4] axis=1; bool[2,3,4] axis=0,2 keepdims; bool[0,3] axis=0");
 
 /* ---- sum_to: undoes broadcasting ---- */
@@ -164,7 +170,23 @@ static MsStatus vjp_sum_to(MsVjp *c)
     return done(c);
 }
 
+/* The axes that the sum drops stand between the batch and the rest. */
+static MsStatus batch_sum_to(MsBatch *c)
+{
+    MsTensor *x = ms__batch_front(c, 0);
+    if (!x) return ms_error()->code;
+    int n = c->attr[0].n, lead = x->ndim - 1 - n;
+    int64_t shape[MS_MAX_DIM] = {c->size}, out[MS_MAX_DIM] = {c->size};
+    for (int d = 0; d < lead; d++) shape[d + 1] = 1;
+    memcpy(shape + 1 + lead, c->attr[0].v, (size_t)n * sizeof *shape);
+    memcpy(out + 1, c->attr[0].v, (size_t)n * sizeof *out);
+    c->out_axis[0] = 0;
+    c->out[0] = ms_reshape(ms_sum_to(x, (MsInts){x->ndim, shape}), (MsInts){n + 1, out});
+    return ms__status_of(c->out[0]);
+}
+
 MS_OP(sum_to, .sig = "sum_to(x: any, *, shape: ints) -> x", .infer = infer_sum_to, .vjp = vjp_sum_to,
+      .batch = batch_sum_to,
       .sample = "f32[2,3,4] shape=3,1; f32[3,4] shape=3,4; f16[3,4] shape=4; f64[3] shape=; i32[2,3] "
                 "shape=1,3; f32[0,3] shape=3");
 
@@ -180,7 +202,7 @@ static MsStatus vjp_var(MsVjp *c)
 }
 
 MS_OP(var, .sig = "var(x: float, *, axis: ints, keepdims: bool, correction: int) -> x", .infer = infer_reduce,
-      .vjp = vjp_var,
+      .batch = ms__batch_axes, .vjp = vjp_var,
       .sample = "f32[3,4]; f32[3,4] axis=1 correction=1; f64[2,3,4] axis=0,2 keepdims; f16[2,3,4] axis=1; "
                 "f32[5,1] axis=1");
 
@@ -208,10 +230,10 @@ static MsStatus infer_arg(MsInfer *c)
 
 MS_OP(
     argmax, .sig = "argmax(x: ordered, *, axis: int, keepdims: bool) -> int64", .infer = infer_arg,
-    .flags = MS_OP_NO_GRAD,
+    .batch = ms__batch_axes, .flags = MS_OP_NO_GRAD,
     .sample = "f32[3,4] axis=1; i32[2,3,4] axis=0 keepdims; f16[5] axis=-1; bool[2,2] axis=0; f64[] axis=0");
 MS_OP(argmin, .sig = "argmin(x: ordered, *, axis: int, keepdims: bool) -> int64", .infer = infer_arg,
-      .flags = MS_OP_NO_GRAD,
+      .batch = ms__batch_axes, .flags = MS_OP_NO_GRAD,
       .sample = "f32[3,4] axis=1; u8[2,3,4] axis=0 keepdims; bf16[5] axis=-1; f64[] axis=0");
 
 static MsInts axis_of(MsVjp *c)
@@ -233,10 +255,11 @@ static MsStatus vjp_log_softmax(MsVjp *c)
     return done(c);
 }
 
-MS_OP(softmax, .sig = "softmax(x: float, *, axis: int) -> x", .infer = infer_axis, .vjp = vjp_softmax,
+MS_OP(softmax, .sig = "softmax(x: float, *, axis: int) -> x", .infer = infer_axis, .batch = ms__batch_axes,
+      .vjp = vjp_softmax,
       .sample = "f32[3,4] axis=1; f64[2,3,4] axis=1; f16[5] axis=-1; bf16[3,4] axis=0; f32[] axis=0");
 MS_OP(log_softmax, .sig = "log_softmax(x: float, *, axis: int) -> x", .infer = infer_axis,
-      .vjp = vjp_log_softmax,
+      .batch = ms__batch_axes, .vjp = vjp_log_softmax,
       .sample = "f32[3,4] axis=1; f64[2,3,4] axis=1; f16[5] axis=-1; bf16[3,4] axis=0");
 
 static MsStatus vjp_logsumexp(MsVjp *c)
@@ -247,5 +270,5 @@ static MsStatus vjp_logsumexp(MsVjp *c)
 }
 
 MS_OP(logsumexp, .sig = "logsumexp(x: float, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
-      .vjp = vjp_logsumexp,
+      .batch = ms__batch_axes, .vjp = vjp_logsumexp,
       .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; f16[5] axis=-1");
