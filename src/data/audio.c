@@ -41,11 +41,12 @@ static double unit(double v)
 /* y[i] = (sum b[k] x[i-k] - sum a[k] y[i-k]) / a[0] over n samples; the recursion sees y before it is clamped. */
 static void recur(int64_t n, const double *x, double *y, int m, const double *a, const double *b, bool clamp)
 {
+    double scale = 1 / a[0]; /* a division would be in the chain from sample to sample */
     for (int64_t i = 0; i < n; i++) {
         double s = 0;
         for (int k = 0; k < m && k <= i; k++) s += b[k] * x[i - k];
         for (int k = 1; k < m && k <= i; k++) s -= a[k] * y[i - k];
-        y[i] = s / a[0];
+        y[i] = s * scale;
     }
     for (int64_t i = 0; clamp && i < n; i++) y[i] = unit(y[i]);
 }

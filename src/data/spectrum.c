@@ -14,6 +14,11 @@
 
 typedef double complex Z;
 
+static double square(Z z) /* of the magnitude */
+{
+    return creal(z) * creal(z) + cimag(z) * cimag(z);
+}
+
 typedef struct Frames {
     int64_t n_fft, win, hop;
     int window; /* Bartlett, Blackman, Hamming, Hann, Kaiser */
@@ -103,18 +108,19 @@ static MsTensor *istft(const Frames *f, MsTensor *z, int64_t *length)
     MsTensor *y = w && sum && weight ? ms_tensor_empty(MS_FLOAT64, 2, shape) : NULL;
     z = y ? ms_fft(z, 2, true) : NULL;
     z = z ? ms__data_contiguous(z) : NULL;
+    for (int64_t t = 0; z && t < frames; t++)
+        for (int64_t i = 0; i < n; i++) weight[t * f->hop + i] += w[i] * w[i];
+    double scale = (f->normalized ? sqrt(energy) : 1) / (double)n;
     for (int64_t l = 0; z && l < lines; l++) {
         memset(sum, 0, (size_t)full * sizeof *sum);
-        memset(weight, 0, (size_t)full * sizeof *weight);
-        for (int64_t t = 0; t < frames; t++)
-            for (int64_t i = 0; i < n; i++) {
-                sum[t * f->hop + i] += creal(((Z *)z->data)[(l * frames + t) * n + i]) / (double)n * w[i];
-                weight[t * f->hop + i] += w[i] * w[i];
-            }
+        for (int64_t t = 0; t < frames; t++) {
+            const Z *frame = (Z *)z->data + (l * frames + t) * n;
+            for (int64_t i = 0; i < n; i++) sum[t * f->hop + i] += creal(frame[i]) * w[i];
+        }
         for (int64_t i = 0; i < shape[1]; i++) {
             int64_t at = i + side;
-            double v = at < full ? sum[at] / (weight[at] > 1e-11 ? weight[at] : 1) : 0;
-            ((double *)y->data)[l * shape[1] + i] = f->normalized ? v * sqrt(energy) : v;
+            ((double *)y->data)[l * shape[1] + i] =
+                at < full ? sum[at] * scale / (weight[at] > 1e-11 ? weight[at] : 1) : 0;
         }
     }
     free(w);
@@ -181,7 +187,7 @@ static MsTensor *spectrum(MsTensor *x, MsTensor *z, bool onesided, double power)
                 if (power == 0)
                     *q++ = creal(v), *q++ = cimag(v);
                 else
-                    *q++ = power == 1 ? cabs(v) : power == 2 ? creal(v * conj(v)) : pow(cabs(v), power);
+                    *q++ = power == 1 ? cabs(v) : power == 2 ? square(v) : pow(cabs(v), power);
             }
     return y;
 }
@@ -389,7 +395,7 @@ static MsStatus complex_parts(MsTransformCall *c, bool mag, bool phase, double p
     if (!m || (phase && !a)) return ms_error()->code;
     for (int64_t i = 0; i < m->numel; i++) {
         Z z = ((Z *)x->data)[i];
-        ((double *)m->data)[i] = power == 1 ? cabs(z) : pow(creal(z * conj(z)), power / 2);
+        ((double *)m->data)[i] = power == 1 ? cabs(z) : pow(square(z), power / 2);
         if (phase) ((double *)a->data)[i] = carg(z);
     }
     if (mag) MS_TRY(ms__audio_output(c, 0, m));

@@ -114,8 +114,7 @@ class EMnistDataset(_IdxDataset):
 
     def _list(self, dataset_dir, name, usage):
         known = ['byclass', 'bymerge', 'balanced', 'letters', 'digits', 'mnist']
-        if _check.kind('name', name, str) not in known:
-            raise ValueError(f'Input name is not within the valid set of {known}.')
+        _check.choice('name', _check.kind('name', name, str), known)
         parts = ('test', 'train') if usage in (None, 'all') else (usage,)
         return self._pairs(dataset_dir, [(f'emnist-{name}-{p}-images-idx3-ubyte', f'emnist-{name}-{p}-labels-idx1-ubyte')
                                          for p in parts])
@@ -159,8 +158,7 @@ class PhotoTourDataset(RowsDataset):
 
     def _list(self, dataset_dir, name, usage):
         known = ['notredame', 'yosemite', 'liberty', 'notredame_harris', 'yosemite_harris', 'liberty_harris']
-        if _check.kind('name', name, str) not in known:
-            raise ValueError(f'Input name is not within the valid set of {known}.')
+        _check.choice('name', _check.kind('name', name, str), known)
         base = folder(_join(dataset_dir, name))
         count, patches = len([s for s in lines(_join(base, 'info.txt')) if s.strip()]), []
         for path in inside(base, '.bmp'):
@@ -322,8 +320,7 @@ class Caltech101Dataset(RowsDataset):
 
     def _list(self, dataset_dir, target_type):
         target = target_type or 'category'
-        if target not in ('category', 'annotation', 'all'):
-            raise ValueError("Input target_type is not within the valid set of ['category', 'annotation', 'all'].")
+        _check.choice('target_type', target, ('category', 'annotation', 'all'))
         base, rows = folder(_join(dataset_dir, '101_ObjectCategories')), []
         names = [n for n in _classes(base) if n != 'BACKGROUND_Google']
         self._number = {n: k for k, n in enumerate(names)}
@@ -349,8 +346,7 @@ class Flowers102Dataset(RowsDataset):
     _usages = ('train', 'valid', 'test', 'all')
 
     def _list(self, dataset_dir, task, usage):
-        if task not in ('Classification', 'Segmentation'):
-            raise ValueError("Input task is not within the valid set of ['Classification', 'Segmentation'].")
+        _check.choice('task', task, ('Classification', 'Segmentation'))
         labels, sets = _mat(_join(dataset_dir, 'imagelabels.mat'))['labels'], _mat(_join(dataset_dir, 'setid.mat'))
         parts = [{'train': 'trnid', 'valid': 'valid', 'test': 'tstid'}[p]
                  for p in (('train', 'valid', 'test') if usage == 'all' else (usage,))]
@@ -395,8 +391,7 @@ class SBDataset(RowsDataset):
     _usages = ('train', 'val', 'train_noval', 'all')
 
     def _list(self, dataset_dir, task, usage):
-        if task not in ('Boundaries', 'Segmentation'):
-            raise ValueError("Input task is not within the valid set of ['Boundaries', 'Segmentation'].")
+        _check.choice('task', task, ('Boundaries', 'Segmentation'))
         names = [n.strip() for p in (('train', 'val') if usage == 'all' else (usage,))
                  for n in lines(_join(dataset_dir, f'{p}.txt')) if n.strip()]
         return ('image', 'task'), [(File(_join(dataset_dir, 'img', f'{n}.jpg')),
@@ -427,10 +422,8 @@ class CityscapesDataset(RowsDataset):
 
     def _list(self, dataset_dir, usage, quality_mode, task):
         suffix = {'instance': 'instanceIds.png', 'semantic': 'labelIds.png', 'color': 'color.png', 'polygon': 'polygons.json'}
-        if task not in suffix:
-            raise ValueError(f'Input task is not within the valid set of {list(suffix)}.')
-        if quality_mode not in ('fine', 'coarse'):
-            raise ValueError("Input quality_mode is not within the valid set of ['fine', 'coarse'].")
+        _check.choice('task', task, suffix)
+        _check.choice('quality_mode', quality_mode, ('fine', 'coarse'))
         truth, rows = 'gt' + quality_mode.capitalize(), []
         if task == 'polygon':
             self._images = (0,)
@@ -451,9 +444,7 @@ class DIV2KDataset(RowsDataset):
     _usages, _images = ('train', 'valid', 'all'), (0, 1)
 
     def _list(self, dataset_dir, usage, downgrade, scale):
-        if downgrade not in ('bicubic', 'unknown', 'mild', 'difficult', 'wild'):
-            raise ValueError("Input downgrade is not within the valid set of "
-                             "['bicubic', 'unknown', 'mild', 'difficult', 'wild'].")
+        _check.choice('downgrade', downgrade, ('bicubic', 'unknown', 'mild', 'difficult', 'wild'))
         real = downgrade in ('mild', 'difficult', 'wild')
         if scale not in ((4,) if real else (2, 3, 4, 8) if downgrade == 'bicubic' else (2, 3, 4)):
             raise ValueError(f'{scale} is not a valid scale for downgrade {downgrade}.')

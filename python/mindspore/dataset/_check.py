@@ -1,4 +1,5 @@
 """Argument checks of the dataset package: the kinds of errors and their texts follow the original's."""
+import inspect
 import numbers
 
 INT32_MAX = 2147483647
@@ -24,6 +25,12 @@ def within(name, value, low, high):
     """A number in an interval; the text is the original's, which does not name the argument, and then does."""
     if not low <= value <= high:
         raise ValueError(f'Input is not within the required interval of [{low}, {high}]. {name} is {value}.')
+    return value
+
+
+def choice(name, value, allowed):
+    if value not in allowed:
+        raise ValueError(f'Input {name} is not within the valid set of {list(allowed)}.')
     return value
 
 
@@ -85,3 +92,20 @@ def only(function, options, allowed):
     for key in options:
         if key not in allowed:
             raise TypeError(f'{function}() got an unexpected keyword argument {key!r}')
+
+
+class Described:
+    """Base of classes that give their parameters as a lambda, `_arguments`, which becomes their signature."""
+
+    def __init_subclass__(cls):
+        if '_arguments' in cls.__dict__:
+            cls.__signature__ = inspect.signature(cls._arguments)
+
+    def _bind(self, args, kwargs):
+        """{parameter: value} with the defaults."""
+        try:
+            bound = self.__signature__.bind(*args, **kwargs)
+        except TypeError as e:
+            raise TypeError(f'{type(self).__name__}.__init__() {e}') from None
+        bound.apply_defaults()
+        return bound.arguments

@@ -141,9 +141,8 @@ class _CifarDataset(MappableDataset):
     def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
                  num_shards=None, shard_id=None, cache=None):
         self.dataset_dir = _folder(dataset_dir)
-        if usage is not None and usage not in ('train', 'test', 'all'):
-            _check.kind('usage', usage, str)
-            raise ValueError("Input usage is not within the valid set of ['train', 'test', 'all'].")
+        if usage is not None:
+            _check.choice('usage', _check.kind('usage', usage, str), ('train', 'test', 'all'))
         self.usage = usage
         names = [n for part, list_ in self._parts.items() if usage in (part, 'all', None) for n in list_]
         found = [os.path.join(self.dataset_dir, n) for n in names if os.path.isfile(os.path.join(self.dataset_dir, n))]

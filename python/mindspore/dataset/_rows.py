@@ -2,7 +2,6 @@
 
 A subclass gives its parameters as a lambda, the values of `usage`, and _list, which reads the index files. Files of rows
 are read by the pipeline when their row is asked for."""
-import inspect
 import os
 
 import numpy as np
@@ -61,28 +60,17 @@ def inside(path, *suffixes):
             if not suffixes or n.lower().endswith(suffixes)]
 
 
-class RowsDataset(MappableDataset):
+class RowsDataset(_check.Described, MappableDataset):
     _usages, _images = (), (0,)
 
-    def __init_subclass__(cls):
-        if '_arguments' in cls.__dict__:
-            cls.__signature__ = inspect.signature(cls._arguments)
-
     def __init__(self, *args, **kwargs):
-        try:
-            bound = self.__signature__.bind(*args, **kwargs)
-        except TypeError as e:
-            raise TypeError(f'{type(self).__name__}: {e}') from None
-        bound.apply_defaults()
-        given = bound.arguments
+        given = self._bind(args, kwargs)
         own = {k: v for k, v in given.items() if k not in _COMMON}
         common = {k: given.get(k) for k in _COMMON}
         if 'dataset_dir' in own:
             own['dataset_dir'] = folder(own['dataset_dir'])
         if self._usages and own.get('usage') is not None:
-            _check.kind('usage', own['usage'], str)
-            if own['usage'] not in self._usages:
-                raise ValueError(f'Input usage is not within the valid set of {list(self._usages)}.')
+            _check.choice('usage', _check.kind('usage', own['usage'], str), self._usages)
         self._decode = _check.kind('decode', common['decode'], bool) if common['decode'] is not None else False
         shuffle = common['shuffle']
         if shuffle is not None and not isinstance(shuffle, (bool, Shuffle)):

@@ -1,7 +1,6 @@
 """Transforms of sound: waveforms <..., time> and spectrograms <..., frequency, time>, run by the library. A class gives its
 parameters as a lambda; each parameter is checked by the rule of its name."""
 import enum
-import inspect
 import math
 import sys
 
@@ -171,25 +170,17 @@ def _number(value):
     return -1 if value is None else value
 
 
-class _Audio(TensorOperation):
+class _Audio(_check.Described, TensorOperation):
     _rules = {}
 
-    def __init_subclass__(cls):
-        if '_arguments' in cls.__dict__:
-            cls.__signature__ = inspect.signature(cls._arguments)
-
     def __init__(self, *args, **kwargs):
-        try:
-            bound = self.__signature__.bind(*args, **kwargs)
-        except TypeError as e:
-            raise TypeError(f'{type(self).__name__}.__init__() {e}') from None
-        bound.apply_defaults()
-        for name, value in bound.arguments.items():
+        given = self._bind(args, kwargs)
+        for name, value in given.items():
             rule = self._rules.get(name) or _RULES.get(name)
             if rule:
                 rule(name, value)
-        self.__dict__.update(bound.arguments)
-        self._given = tuple(bound.arguments)
+        self.__dict__.update(given)
+        self._given = tuple(given)
         self._ready()
 
     def _ready(self):
@@ -524,7 +515,7 @@ class SpectralCentroid(_Framed):
 class PitchShift(_Framed):
     _arguments = lambda sample_rate, n_steps, bins_per_octave=12, n_fft=512, win_length=None, hop_length=None, \
         window=WindowType.HANN: None  # noqa: E731
-    _rules = {'sample_rate': _NATURAL}
+    _rules = {'sample_rate': _NATURAL, 'bins_per_octave': _kind(int)}
 
     def _ready(self):
         if self.bins_per_octave == 0:
@@ -535,9 +526,6 @@ class PitchShift(_Framed):
 
     def _args(self):
         return (*self._frames(), self.sample_rate, self.n_steps, self.bins_per_octave)
-
-
-PitchShift._rules['bins_per_octave'] = _kind(int)
 
 
 def _check_range(op, f_min, f_max, sample_rate):
@@ -576,41 +564,45 @@ class MelSpectrogram(_Framed):
         return _c.ds_group([_c.ds_transform('Spectrogram', *self._frames(), self.pad, self.power), _bands(bank)], 0, 1.0)
 
 
-class MFCC(_Audio):
-    _arguments = lambda sample_rate=16000, n_mfcc=40, dct_type=2, norm=NormMode.ORTHO, log_mels=False, melkwargs=None: None  # noqa: E731
-    _rules = {**_ONE_RATE, 'norm': _kind(NormMode)}
+class _Cepstrum(_Audio):
+    """The cosine transform of the logarithm of bands."""
 
     def _ready(self):
         if self.dct_type != 2:
             raise ValueError(f'Input dct_type must be 2, but got : {self.dct_type}.')
+
+    def _coefficients(self, bands, log, n, n_bands):
+        log = _c.ds_callable('log', lambda x: np.log(x + 1e-6), False, False) if log else AmplitudeToDB()._op
+        return _c.ds_group([*bands, log, _bands(create_dct(n, n_bands, self.norm))], 0, 1.0)
+
+
+class MFCC(_Cepstrum):
+    _arguments = lambda sample_rate=16000, n_mfcc=40, dct_type=2, norm=NormMode.ORTHO, log_mels=False, melkwargs=None: None  # noqa: E731
+    _rules = {**_ONE_RATE, 'norm': _kind(NormMode)}
+
+    def _ready(self):
+        super()._ready()
         options = {} if self.melkwargs is None else _check.kind('melkwargs', self.melkwargs, dict)
         options = {k if k != 'mel_type' else 'mel_scale': v for k, v in options.items()}
         self._mel = MelSpectrogram(self.sample_rate, **options)
 
     def _make(self):
-        steps = [self._mel._op] + ([] if self.log_mels else [AmplitudeToDB()._op])
-        steps += [_bands(create_dct(self.n_mfcc, self._mel.n_mels, self.norm))]
-        if self.log_mels:
-            steps.insert(1, _c.ds_callable('log', lambda x: np.log(x + 1e-6), False, False))
-        return _c.ds_group(steps, 0, 1.0)
+        return self._coefficients([self._mel._op], self.log_mels, self.n_mfcc, self._mel.n_mels)
 
 
-class LFCC(_Audio):
+class LFCC(_Cepstrum):
     _arguments = lambda sample_rate=16000, n_filter=128, n_lfcc=40, f_min=0.0, f_max=None, dct_type=2, \
         norm=NormMode.ORTHO, log_lf=False, speckwargs=None: None  # noqa: E731
     _rules = {'sample_rate': _NATURAL, 'norm': _kind(NormMode)}
 
     def _ready(self):
-        if self.dct_type != 2:
-            raise ValueError(f'Input dct_type must be 2, but got : {self.dct_type}.')
+        super()._ready()
         self._high = _check_range('LFCC', self.f_min, self.f_max, self.sample_rate)
         self._spectrogram = Spectrogram(**({} if self.speckwargs is None else _check.kind('speckwargs', self.speckwargs, dict)))
 
     def _make(self):
         bank = linear_fbanks(self._spectrogram.n_fft // 2 + 1, self.f_min, self._high, self.n_filter, self.sample_rate)
-        log = AmplitudeToDB()._op if not self.log_lf else _c.ds_callable('log', lambda x: np.log(x + 1e-6), False, False)
-        return _c.ds_group([self._spectrogram._op, _bands(bank), log, _bands(create_dct(self.n_lfcc, self.n_filter, self.norm))],
-                           0, 1.0)
+        return self._coefficients([self._spectrogram._op, _bands(bank)], self.log_lf, self.n_lfcc, self.n_filter)
 
 
 class DetectPitchFrequency(_Audio):

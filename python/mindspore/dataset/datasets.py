@@ -655,9 +655,7 @@ class MnistDataset(MappableDataset):
         _check.kind('dataset_dir', dataset_dir, str, os.PathLike)
         self.dataset_dir = os.fspath(dataset_dir)
         if usage is not None:
-            _check.kind('usage', usage, str)
-            if usage not in ('train', 'test', 'all'):
-                raise ValueError("Input usage is not within the valid set of ['train', 'test', 'all'].")
+            _check.choice('usage', _check.kind('usage', usage, str), ('train', 'test', 'all'))
         self.usage = usage
         super().__init__(samplers.choose(num_samples, sampler, shuffle, num_shards, shard_id), num_parallel_workers,
                          cache)
