@@ -401,7 +401,7 @@ def test_basic():
     (lambda: vision.Rescale(1, 0)([[1]]), TypeError, 'NumPy or PIL'),
     (lambda: vision.RandomCrop(9)(IMAGE), RuntimeError, 'bigger than the image'),
     (lambda: vision.HWC2CHW()(np.zeros(3)), RuntimeError, 'HWC2CHW'),
-    (lambda: transforms.TypeCast('int32'), TypeError, 'data_type'),
+    (lambda: transforms.TypeCast('no type'), TypeError, 'data_type'),
     (lambda: transforms.Compose([]), ValueError, 'empty'),
     (lambda: transforms.Compose([3]), TypeError, 'callable'),
     (lambda: numbers().batch(0), ValueError, 'batch_size'),

@@ -109,10 +109,10 @@ class SlicePatches(PyTensorOperation):
     """Cuts an image into num_height x num_width patches, one column each."""
 
     def __init__(self, num_height=1, num_width=1, slice_mode=SliceMode.PAD, fill_value=0):
-        self.num_height = _check.integer('num_height', num_height, 1)
-        self.num_width = _check.integer('num_width', num_width, 1)
-        self.slice_mode = _check.kind('slice_mode', slice_mode, SliceMode)
-        self.fill_value = _check.integer('fill_value', fill_value, 0, 255)
+        self.num_height = _check.integer('num_height', 1 if num_height is None else num_height, 1)
+        self.num_width = _check.integer('num_width', 1 if num_width is None else num_width, 1)
+        self.slice_mode = _check.kind('slice_mode', SliceMode.PAD if slice_mode is None else slice_mode, SliceMode)
+        self.fill_value = _check.integer('fill_value', 0 if fill_value is None else fill_value, 0, 255)
 
     def __call__(self, image):
         image = _image('SlicePatches', np.asarray(image))
@@ -194,7 +194,7 @@ def _resized(image, boxes, resize):
 
 class ResizeWithBBox(_Boxes):
     def __init__(self, size, interpolation=Inter.BILINEAR):
-        self._resize = Resize(size, interpolation)
+        self._resize = Resize(size, Inter.BILINEAR if interpolation is None else interpolation)
 
     def _run(self, image, boxes):
         return _resized(image, boxes, self._resize)
@@ -224,6 +224,7 @@ def _cropped(boxes, top, left, h, w):
 
 class RandomCropWithBBox(_Boxes):
     def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
+        fill_value, padding_mode = 0 if fill_value is None else fill_value, padding_mode or Border.CONSTANT
         self._hw, self._fill = _size(size), fill_value
         _fill(fill_value)
         self._pad = (0, 0, 0, 0) if padding is None else _padding(padding)
@@ -250,8 +251,8 @@ class RandomCropWithBBox(_Boxes):
 class RandomResizedCropWithBBox(_Boxes):
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3 / 4, 4 / 3), interpolation=Inter.BILINEAR, max_attempts=10):
         RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)  # checks them
-        self._scale, self._ratio, self._attempts = scale, ratio, max_attempts
-        self._resize = Resize(_size(size), interpolation)
+        self._scale, self._ratio, self._attempts = scale or (0.08, 1.0), ratio or (3 / 4, 4 / 3), max_attempts or 10
+        self._resize = Resize(_size(size), Inter.BILINEAR if interpolation is None else interpolation)
 
     def _window(self, h, w):
         for _ in range(self._attempts):

@@ -8,8 +8,10 @@ INT64_MAX = 9223372036854775807
 
 
 def kind(name, value, *types):
-    """TypeError unless value has one of the types; bool is no number here."""
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+    """TypeError unless value has one of the types; bool is no int here. The text then has a tuple, as the original's."""
+    if isinstance(value, bool) and bool not in types and numbers.Number not in types and isinstance(value, types):
+        raise TypeError(f'Argument {name} with value {value} is not of type {types}, but got {type(value)}.')
+    if not isinstance(value, types):
         raise TypeError(f'Argument {name} with value {value} is not of type {list(types)}, but got {type(value)}.')
     return value
 
@@ -22,9 +24,12 @@ def integer(name, value, low=0, high=INT32_MAX):
 
 
 def within(name, value, low, high):
-    """A number in an interval; the text is the original's, which does not name the argument, and then does."""
+    """A number in an interval; the text is the original's, which does not name the argument: a note does."""
     if not low <= value <= high:
-        raise ValueError(f'Input is not within the required interval of [{low}, {high}]. {name} is {value}.')
+        error = ValueError(f'Input is not within the required interval of [{low}, {high}].')
+        if hasattr(error, 'add_note'):
+            error.add_note(f'{name} is {value}.')
+        raise error
     return value
 
 
@@ -51,7 +56,7 @@ def shard(num_shards, shard_id):
 
 
 def number(name, value):
-    return kind(name, value, numbers.Number)
+    return within(name, kind(name, value, float, int), -FLOAT_INTEGER, FLOAT_INTEGER)
 
 
 def unit(name, value):

@@ -8,7 +8,7 @@ from mindspore import _c
 
 from . import _check
 from .transforms import PyTensorOperation, TensorOperation, draw, is_pil
-from .vision import Inter, _fill, _size
+from .vision import Border, Inter, _fill, _size
 
 __all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'AdjustSaturation', 'AdjustSharpness',
            'Affine', 'AutoContrast', 'CutOut', 'Decode', 'Equalize', 'Erase', 'FiveCrop', 'GaussianBlur', 'Grayscale',
@@ -21,17 +21,29 @@ __all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'Ad
            'write_jpeg', 'write_png']
 
 
-def _pair(name, value, low=None, high=None):
+def _pair(name, value, low=None, high=None, text='must be a sequence with length 2.', types=(list, tuple),
+          elements=(int, float)):
     """(min, max), increasing and inside [low, high]."""
-    _check.kind(name, value, list, tuple)
+    _check.kind(name, value, *types)
     if len(value) != 2:
-        raise TypeError(f'{name} must be a sequence with length 2.')
+        raise TypeError(f'{name} {text}')
     for i, v in enumerate(value):
-        _check.kind(f'{name}[{i}]', v, int, float)
+        _check.kind(f'{name}[{i}]', v, *elements)
         _check.within(f'{name}[{i}]', v, float('-inf') if low is None else low, _check.FLOAT_INTEGER if high is None else high)
     if value[0] > value[1]:
         raise ValueError(f'{name} should be in (min,max) format. Got (max,min).')
     return tuple(value)
+
+
+def _scale_and_ratio(scale, ratio, text, types):
+    for name, value, k in (('scale', scale, 1), ('ratio', ratio, 0)):
+        _pair(name, value, 0, None, text, types, (float, int))
+        if value[k] <= 0:
+            raise ValueError(f'Input {name}[{k}] must be greater than 0.')
+
+
+def _count(name, value):
+    return _check.within(name, _check.kind(name, value, int), 1, _check.FLOAT_INTEGER)
 
 
 def _inter(name, value):
@@ -39,7 +51,10 @@ def _inter(name, value):
 
 
 def _within(name, value, low, high):
-    _check.kind(name, value, int, float)
+    return _limited(name, _check.kind(name, value, int, float), low, high)
+
+
+def _limited(name, value, low, high):
     if not low <= value <= high:
         raise ValueError(f'Input {name} is not within the required interval of [{low}, {high}].')
     return value
@@ -113,11 +128,8 @@ class RandomResizedCrop(_Numbers):
             scale = (0.08, 1.0)
         if ratio is None:
             ratio = (3. / 4., 4. / 3.)
-        _pair('scale', scale, 0)
-        _pair('ratio', ratio, 0)
-        if scale[1] <= 0 or ratio[0] <= 0:
-            raise ValueError('Input scale[1] and ratio[0] must be greater than 0.')
-        _check.integer('max_attempts', max_attempts, 1)
+        _scale_and_ratio(scale, ratio, 'should be a list/tuple of length 2.', (tuple, list))
+        max_attempts = _check.integer('max_attempts', 10 if max_attempts is None else max_attempts, 1)
         interpolation = Inter.BILINEAR if interpolation is None else interpolation
         self.size, self.scale, self.ratio, self.interpolation = size, scale, ratio, interpolation
         self._numbers = (*hw, *scale, *ratio, _inter('interpolation', interpolation), max_attempts)
@@ -146,8 +158,8 @@ class RandomResize(PyTensorOperation):
     _draws = True
 
     def __init__(self, size):
-        from .vision import Resize
-        _size(size)
+        from .vision import Resize, _resize_size
+        _resize_size(size)
         self.size = size
         self._resize = [Resize(size, Inter(k)) for k in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)]
 
@@ -187,17 +199,22 @@ class TenCrop(PyTensorOperation):
 class PadToSize(PyTensorOperation):
     """Borders up to a size; offset = (top, left), None = the image in the middle."""
 
-    def __init__(self, size, offset=None, fill_value=0, padding_mode=None):
-        from .vision import Border
-        self._mode = Border.CONSTANT if padding_mode is None else _check.kind('padding_mode', padding_mode, Border)
-        self.size, self._hw, self._colour = size, _size(size), fill_value
+    def __init__(self, size, offset=None, fill_value=0, padding_mode=Border.CONSTANT):
+        self.size, self._hw, self._colour = size, self._two('size', size, 1, 'a'), fill_value
+        self.offset = None if offset is None else self._two('offset', offset, 0, 'empty or a') or None
         _fill(fill_value)
-        if offset is not None:
-            _check.kind('offset', offset, int, list, tuple)
-            offset = (offset, offset) if isinstance(offset, int) else tuple(offset) or None
-            if offset is not None and len(offset) != 2:
-                raise ValueError('The offset must be empty or a sequence of length 2.')
-        self.offset = offset
+        self._mode = _check.kind('padding_mode', padding_mode, Border)
+
+    @staticmethod
+    def _two(name, value, low, what):
+        _check.kind(name, value, int, list, tuple)
+        if isinstance(value, int):
+            return (_check.integer(name, value, low),) * 2
+        if len(value) != 2 and (low or value):
+            raise ValueError(f'The {name} must be {what} sequence of length 2.')
+        for i, v in enumerate(value):
+            _check.kind(f'{name}{i}', v, int)
+        return tuple(_check.integer(f'{name}{i}', v, low) for i, v in enumerate(value))
 
     def __call__(self, img):
         from .vision import Pad
@@ -233,9 +250,8 @@ class RandomRotation(_Numbers):
     def _centre(center):
         if center is None:
             return 0, 0, 0
-        _check.kind('center', center, list, tuple)
-        if len(center) != 2:
-            raise ValueError('The length of center must be 2.')
+        if not isinstance(center, tuple) or len(center) != 2:
+            raise ValueError('Value center needs to be a 2-tuple.')
         return (1, *(_check.number('center', v) for v in center))
 
 
@@ -243,7 +259,7 @@ class Rotate(RandomRotation):
     """The same by a given angle."""
 
     def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
-        _check.kind('degrees', degrees, int, float)
+        _within('degrees', _check.kind('degrees', degrees, float, int), -_check.FLOAT_INTEGER, _check.FLOAT_INTEGER)
         super().__init__((degrees, degrees), resample, expand, center, fill_value)
         self.degrees = degrees
 
@@ -252,19 +268,22 @@ class Affine(TensorOperation):
     """Rotation, translation by shares of the size, scale and shear."""
 
     def __init__(self, degrees, translate, scale, shear, resample=Inter.NEAREST, fill_value=0):
-        _check.kind('degrees', degrees, int, float)
+        _within('degrees', degrees, -180, 180)
         _check.kind('translate', translate, list, tuple)
         if len(translate) != 2:
-            raise TypeError('The length of translate must be 2.')
+            raise TypeError('The length of translate should be 2.')
         for i, v in enumerate(translate):
             _within(f'translate[{i}]', v, -1.0, 1.0)
         _check.kind('scale', scale, int, float)
         if scale <= 0:
             raise ValueError('Input scale must be greater than 0.')
-        _check.kind('shear', shear, int, float, list, tuple)
-        shear = (shear, 0) if isinstance(shear, numbers.Number) else tuple(shear)
+        _check.kind('shear', shear, numbers.Number, tuple, list)
+        if isinstance(shear, numbers.Number):
+            shear = (float(_limited('shear', shear, -180, 180)), 0)
         if len(shear) != 2:
-            raise TypeError('The length of shear must be 2.')
+            raise TypeError('The length of shear should be 2.')
+        for i, v in enumerate(shear):
+            _within(f'shear[{i}]', v, -180, 180)
         self.translate, self._degrees, self._scale, self._shear = translate, degrees, scale, shear
         self._tail = (_inter('resample', resample), *_fill(fill_value))
 
@@ -288,14 +307,14 @@ class RandomAffine(_Numbers):
             moves = (*translate, 0, 0) if len(translate) == 2 else tuple(translate)
             moves = (*sorted(moves[:2]), *sorted(moves[2:]))
         if scale is not None:
-            _pair('scale', scale, 0)
+            _pair('scale', scale, 0, None, 'should be a list or tuple of length 2.', (tuple, list))
             if scale[1] <= 0:
                 raise ValueError('Input scale[1] must be greater than 0.')
         shears = (0, 0, 0, 0)
         if shear is not None:
-            _check.kind('shear', shear, int, float, list, tuple)
+            _check.kind('shear', shear, numbers.Number, tuple, list)
             if isinstance(shear, numbers.Number):
-                if shear < 0:
+                if shear <= 0:
                     raise ValueError('Input shear must be greater than 0.')
                 shears = (-shear, shear, 0, 0)
             elif len(shear) == 2:
@@ -305,7 +324,7 @@ class RandomAffine(_Numbers):
             else:
                 raise TypeError('shear must be of length 2 or 4.')
         self._numbers = (*_degrees(degrees), *moves, *(scale or (1, 1)), *shears, _inter('resample', resample),
-                         *_fill(fill_value))
+                         *_fill(0 if fill_value is None else fill_value))
 
 
 class Perspective(_Numbers):
@@ -315,7 +334,9 @@ class Perspective(_Numbers):
         points = []
         for name, value in (('start_points', start_points), ('end_points', end_points)):
             _check.kind(name, value, list, tuple)
-            if len(value) != 4 or any(len(_check.kind(f'{name}[{i}]', p, list, tuple)) != 2 for i, p in enumerate(value)):
+            if len(value) != 4:
+                raise TypeError(f'{name} should be a list or tuple of length 4.')
+            if any(len(_check.kind(f'{name}[{i}]', p, list, tuple)) != 2 for i, p in enumerate(value)):
                 raise TypeError(f'{name} should be a list or tuple of four points (x, y).')
             points += [_check.integer(name, v, -_check.INT32_MAX - 1) for p in value for v in p]
         self._numbers = (*points, _inter('interpolation', interpolation))
@@ -323,14 +344,15 @@ class Perspective(_Numbers):
 
 class RandomPerspective(_Numbers):
     def __init__(self, distortion_scale=0.5, prob=0.5, interpolation=Inter.BICUBIC):
-        self._numbers = (_within('distortion_scale', distortion_scale, 0.0, 1.0), _check.unit('prob', prob),
-                         _inter('interpolation', interpolation))
+        for name, value in (('distortion_scale', distortion_scale), ('prob', prob)):
+            _check.unit(name, _check.kind(name, value, float))
+        self._numbers = (distortion_scale, prob, _inter('interpolation', interpolation))
 
 
 # ---- colours ----
 
 def _factor(name, value, within=None):
-    _check.kind(name, value, int, float)
+    _check.kind(name, value, float, int)
     return (within or _within)(name, value, 0, _check.FLOAT_INTEGER)
 
 
@@ -360,14 +382,14 @@ class AdjustSharpness(_Numbers):
 
 class AdjustHue(_Numbers):
     def __init__(self, hue_factor):
-        self.hue_factor = _within('hue_factor', hue_factor, -0.5, 0.5)
+        self.hue_factor = _within('hue_factor', _check.kind('hue_factor', hue_factor, float, int), -0.5, 0.5)
         self._numbers = (hue_factor,)
 
 
 class AdjustGamma(_Numbers):
     def __init__(self, gamma, gain=1):
-        self.gamma, self.gain = _factor('gamma', gamma, _check.within), _check.number('gain', gain)
-        self._numbers = (gamma, gain)
+        self.gamma, self.gain = _factor('gamma', gamma, _check.within), 1 if gain is None else _check.number('gain', gain)
+        self._numbers = (gamma, self.gain)
 
 
 class Invert(TensorOperation):
@@ -386,8 +408,9 @@ def _cutoff(cutoff, ignore):
     _check.kind('cutoff', cutoff, int, float)
     if not 0 <= cutoff < 50:
         raise ValueError('Input cutoff is not within the required interval of [0, 50).')
-    ignore = [] if ignore is None else [ignore] if isinstance(ignore, int) else list(_check.kind('ignore', ignore, list, tuple))
-    return (cutoff, *(_check.integer('ignore', v, 0, 255) for v in ignore))
+    ignore = [] if ignore is None else _check.kind('ignore', ignore, list, tuple, int)
+    ignore = [ignore] if isinstance(ignore, int) else ignore
+    return (cutoff, *(_limited('ignore', _check.kind('item', v, int), 0, 255) for v in ignore))
 
 
 class AutoContrast(_Numbers):
@@ -400,28 +423,28 @@ class RandomAutoContrast(_Numbers):
         self._numbers = (_check.unit('prob', prob), *_cutoff(cutoff, ignore))
 
 
-def _range(name, value, low, high):
-    """One number or (min, max) of integers."""
-    _check.kind(name, value, int, list, tuple)
-    pair = (value, value) if isinstance(value, int) else value
-    for i, v in enumerate(pair):
-        _check.kind(f'{name}[{i}]', v, int)
-    return _pair(name, pair, low, high)
-
-
 class Solarize(_Numbers):
     def __init__(self, threshold):
-        if isinstance(threshold, float):
-            _within('threshold', threshold, 0, 255)
-            self._numbers = (threshold, threshold)
-        else:
-            self._numbers = _range('threshold', threshold, 0, 255)
+        _check.kind('threshold', threshold, float, int, list, tuple)
+        pair = (threshold, threshold) if isinstance(threshold, numbers.Number) else tuple(threshold)
+        if len(pair) != 2:
+            raise TypeError('threshold must be a single number or sequence of two numbers.')
+        for i, v in enumerate(pair):
+            _limited(f'threshold[{i}]', _check.kind(f'threshold[{i}]', v, float, int), 0, 255)
+        if pair[1] < pair[0]:
+            raise ValueError('threshold must be in order of (min, max).')
+        self._numbers = pair
 
 
 class RandomSolarize(_Numbers):
     def __init__(self, threshold=(0, 255)):
-        _check.kind('threshold', threshold, list, tuple)
-        self._numbers = _range('threshold', threshold, 0, 255)
+        if len(_check.kind('threshold', threshold, tuple)) != 2:
+            raise ValueError('threshold must be a sequence of two numbers.')
+        for i, v in enumerate(threshold):
+            _check.within(f'threshold[{i}]', _check.kind(f'threshold[{i}]', v, int), 0, 255)
+        if threshold[1] < threshold[0]:
+            raise ValueError('threshold must be in min max format numbers.')
+        self._numbers = threshold
 
 
 class Posterize(_Numbers):
@@ -431,7 +454,9 @@ class Posterize(_Numbers):
 
 class RandomPosterize(_Numbers):
     def __init__(self, bits=(8, 8)):
-        self._numbers = _range('bits', bits, 1, 8)
+        bits = _check.kind('bits', (8, 8) if bits is None else bits, list, tuple, int)
+        self._numbers = _pair('bits', (bits, bits) if isinstance(bits, int) else bits, 1, 8, elements=(int,), text='of bits '
+                              'should be a single integer or a list/tuple (min, max) of length 2.')
 
 
 class RandomInvert(_Numbers):
@@ -445,6 +470,7 @@ class RandomEqualize(RandomInvert):
 
 class RandomColor(_Numbers):
     def __init__(self, degrees=(0.1, 1.9)):
+        degrees = (0.1, 1.9) if degrees is None else degrees
         if not isinstance(degrees, (list, tuple)):
             raise TypeError('degrees must be either a tuple or a list.')
         if len(degrees) != 2:
@@ -473,23 +499,36 @@ class RandomColorAdjust(_Numbers):
     def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
         numbers_ = ()
         for name, value in (('brightness', brightness), ('contrast', contrast), ('saturation', saturation)):
-            _check.kind(name, value, int, float, list, tuple)
+            value = self._spread(name, value, _check.FLOAT_INTEGER)
             if isinstance(value, numbers.Number):
-                _factor(name, value)
-                value = (max(0, 1 - value), 1 + value)
-            numbers_ += _pair(name, value, 0)
-        _check.kind('hue', hue, int, float, list, tuple)
+                value = (max(0, 1 - float(value)), 1 + float(value))
+            numbers_ += self._two(name, value, 0)
+        hue = self._spread('hue', hue, 0.5)
         if isinstance(hue, numbers.Number):
-            _within('hue', hue, 0, 0.5)
             hue = (-hue, hue)
-        self._numbers = (*numbers_, *_pair('hue', hue, -0.5, 0.5))
+        self._numbers = (*numbers_, *self._two('hue', hue, -0.5, 0.5))
         self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+
+    @staticmethod
+    def _spread(name, value, high):
+        _check.kind(name, value, numbers.Number, list, tuple)
+        if isinstance(value, numbers.Number):
+            if value < 0:
+                raise ValueError(f'The input value of {name} cannot be negative.')
+            _check.within(name, value, 0 if high > 1 else -high, high)
+        return value
+
+    @staticmethod
+    def _two(name, value, low, high=None):
+        if len(value) != 2:
+            raise TypeError(f'If {name} is a sequence, the length must be 2.')
+        return _pair(name, value, low, high)
 
 
 class Grayscale(TensorOperation):
     def __init__(self, num_output_channels=1):
-        if num_output_channels not in (1, 3):
-            raise ValueError('Number of channels of the output grayscale image should be either 1 or 3. Got '
+        if _check.kind('num_output_channels', num_output_channels, int) not in (1, 3):
+            raise ValueError('Number of channels of the output grayscale imageshould be either 1 or 3. Got '
                              f'{num_output_channels}.')
         self.num_output_channels = num_output_channels
 
@@ -507,34 +546,33 @@ class RandomGrayscale(TensorOperation):
 
 class GaussianBlur(_Numbers):
     def __init__(self, kernel_size, sigma=None):
-        size = self._two('kernel_size', kernel_size, int)
+        size = self._two('kernel_size', kernel_size, (int, list, tuple), (int,), 'Kernel size should be a single integer or a '
+                         'list/tuple (kernel_width, kernel_height) of length 2.')
         for v in size:
             _within('kernel_size', v, 1, _check.FLOAT_INTEGER)
             if v % 2 == 0:
                 raise ValueError('Input kernel_size is not an odd value.')
-        width = (0, 0) if sigma is None else self._two('sigma', sigma, int, float)
-        if min(width) < 0:
-            raise ValueError('Input sigma is not within the required interval of [0, 16777216].')
+        width = (0, 0) if sigma is None else self._two('sigma', sigma, (numbers.Number, list, tuple), (numbers.Number,), 'Sigma '
+                                                       'should be a single number or a list/tuple of length 2 for width and height.')
+        for v in width:
+            _limited('sigma', v, 0, _check.FLOAT_INTEGER)
         self._numbers = (*size, *width)
 
     @staticmethod
-    def _two(name, value, *kinds):
-        _check.kind(name, value, *kinds, list, tuple)
+    def _two(name, value, types, elements, text):
+        _check.kind(name, value, *types)
         if isinstance(value, numbers.Number):
             return value, value
         if len(value) != 2:
-            raise TypeError(f'{name} should be a single number or a list/tuple of length 2.')
-        return tuple(_check.kind(name, v, *kinds) for v in value)
+            raise TypeError(text)
+        return tuple(_check.kind(f'{name}[{i}]', v, *elements) for i, v in enumerate(value))
 
 
 class RandomErasing(_Numbers):
     """A random window of <C, H, W> becomes `value`: a number, one per channel, or 'random' noise."""
 
     def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, max_attempts=10):
-        _pair('scale', scale, 0, 1)
-        _pair('ratio', ratio, 0)
-        if ratio[0] <= 0:
-            raise ValueError('Input ratio[0] must be greater than 0.')
+        _scale_and_ratio(scale, ratio, 'should be a list or tuple of length 2.', (list, tuple))
         _check.kind('inplace', inplace, bool)
         _check.kind('value', value, int, str, list, tuple)
         if isinstance(value, str):
@@ -544,23 +582,25 @@ class RandomErasing(_Numbers):
             values = ()
         else:
             values = tuple(_check.within('value', v, 0, 255) for v in ((value,) if isinstance(value, int) else value))
-            if len(values) not in (1, 3):
+            if not isinstance(value, int) and len(values) != 3:
                 raise ValueError('The value for erasing should be either a single value, or a string \'random\', or a '
                                  'sequence of 3 elements for RGB respectively.')
-        self._numbers = (_check.unit('prob', prob), *scale, *ratio, _check.integer('max_attempts', max_attempts, 1), *values)
+        self._numbers = (_check.unit('prob', prob), *scale, *ratio, _count('max_attempts', max_attempts), *values)
 
 
 class CutOut(_Numbers):
     def __init__(self, length, num_patches=1, is_hwc=True):
-        self._numbers = (_check.integer('length', length, 1), _check.integer('num_patches', num_patches, 1),
+        self._numbers = (_count('length', length), _count('num_patches', num_patches),
                          int(_check.kind('is_hwc', is_hwc, bool)))
 
 
 class Erase(_Numbers):
     def __init__(self, top, left, height, width, value=0, inplace=False):
         _check.kind('inplace', inplace, bool)
-        _check.kind('value', value, int, float, list, tuple)
-        values = (value,) * 3 if isinstance(value, numbers.Number) else tuple(value)
+        _check.kind('value', value, float, int, tuple)
+        values = (value,) * 3 if isinstance(value, numbers.Number) else value
+        if len(values) != 3:
+            raise TypeError('value should be a single integer/float or a 3-tuple.')
         for i, v in enumerate(values):
             _within(f'value[{i}]', v, 0, 255)
         self._numbers = (_check.integer('top', top), _check.integer('left', left), _check.integer('height', height, 1),
@@ -573,6 +613,8 @@ class NormalizePad(PyTensorOperation):
     def __init__(self, mean, std, dtype='float32', is_hwc=True):
         from .vision import Normalize
         self._normalize, self.dtype, self.is_hwc = Normalize(mean, std, is_hwc), dtype, is_hwc
+        if not isinstance(dtype, str):
+            raise TypeError('dtype should be string.')
         if dtype not in ('float32', 'float16'):
             raise ValueError("dtype can only be 'float32' or 'float16'.")
 

@@ -8,7 +8,7 @@ from mindspore import _c
 
 from . import _check
 from ._image import (AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustSharpness, AutoContrast, Equalize, Invert,
-                     Posterize, RandomAffine, Rotate, Solarize)
+                     Posterize, RandomAffine, Rotate, Solarize, _count)
 from .transforms import PyTensorOperation, TensorOperation, check_list, compile_list, draw
 from .vision import Inter, _fill
 
@@ -100,8 +100,8 @@ class RandAugment(_Choice):
     def __init__(self, num_ops=2, magnitude=9, num_magnitude_bins=31, interpolation=Inter.NEAREST, fill_value=0):
         self.num_ops = _check.integer('num_ops', num_ops, 0, _check.FLOAT_INTEGER)
         self.num_magnitude_bins = _check.integer('num_magnitude_bins', num_magnitude_bins, 2, _check.FLOAT_INTEGER)
-        self.magnitude = _check.integer('magnitude', magnitude)
-        if magnitude >= num_magnitude_bins:
+        self.magnitude = _check.kind('magnitude', magnitude, int)
+        if not 0 <= magnitude < num_magnitude_bins:
             raise ValueError(f'Input magnitude is not within the required interval of [0, {num_magnitude_bins}).')
         self._check_common(interpolation, fill_value)
 
@@ -185,7 +185,9 @@ class RandomSelectSubpolicy(TensorOperation):
                 if not callable(item[0]):
                     raise TypeError(f'op of (op, prob) in policy[{i}][{j}] is neither a c_transform op (TensorOperation) '
                                     'nor a callable pyfunc.')
-                _check.unit(f'prob of (op, prob) policy[{i}][{j}]', item[1])
+                name = f'prob of (op, prob) policy[{i}][{j}]'
+                if not 0 <= _check.kind(name, item[1], int, float) <= 1:
+                    raise ValueError(f'Input {name} is not within the required interval of [0, 1].')
         self.policy = policy
 
     def _make(self):
@@ -210,16 +212,21 @@ class UniformAugment(TensorOperation):
 
 # ---- mixing the rows of a batch ----
 
+def _alpha(value, high=_check.FLOAT_INTEGER):
+    if _check.kind('alpha', value, int, float) <= 0:
+        raise ValueError('Input alpha must be greater than 0.')
+    if value > high:
+        raise ValueError(f'Input is not within the required interval of (0, {high}].')
+    return value
+
+
 class MixUpBatch(PyTensorOperation):
     """Images and one-hot labels of a batch mixed with a permutation of themselves. Zhang et al., mixup, 2018."""
 
     _draws = True
 
     def __init__(self, alpha=1.0):
-        _check.kind('alpha', alpha, int, float)
-        if alpha <= 0:
-            raise ValueError('Input alpha must be greater than 0.')
-        self.alpha = alpha
+        self.alpha = _alpha(alpha)
 
     def __call__(self, images, labels):
         if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
@@ -238,10 +245,9 @@ class CutMixBatch(PyTensorOperation):
     def __init__(self, image_batch_format, alpha=1.0, prob=1.0):
         from .vision import ImageBatchFormat
         self.image_batch_format = _check.kind('image_batch_format', image_batch_format, ImageBatchFormat)
-        _check.kind('alpha', alpha, int, float)
-        if alpha <= 0:
-            raise ValueError('Input alpha must be greater than 0.')
-        self.alpha, self.prob = alpha, _check.unit('prob', prob)
+        self.alpha, self.prob = _alpha(alpha), _check.kind('prob', prob, int, float)
+        if not 0 <= prob <= 1:
+            raise ValueError('Input prob is not within the required interval of [0, 1].')
 
     def __call__(self, images, labels):
         if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
@@ -273,11 +279,8 @@ class MixUp(PyTensorOperation):
     _draws = True
 
     def __init__(self, batch_size, alpha, is_single=True):
-        self.batch_size = _check.integer('batch_size', batch_size, 1)
-        _check.kind('alpha', alpha, int, float)
-        if alpha <= 0:
-            raise ValueError('Input alpha must be greater than 0.')
-        self.alpha, self.is_single = alpha, _check.kind('is_single', is_single, bool)
+        self.batch_size = _count('batch_size', batch_size)
+        self.alpha, self.is_single = _alpha(alpha, float('inf')), _check.kind('is_single', is_single, bool)
         self._last = None
 
     def __call__(self, image, label):

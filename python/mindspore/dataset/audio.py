@@ -91,11 +91,16 @@ def _interval(name, value, low, high, open_low=False):
         raise ValueError(f'Input {name} is not within the required interval of {"(" if open_low else "["}{low}, {high}].')
 
 
-def _real(low=-_FLOAT, high=_FLOAT, open_low=False, optional=False):
+def _real(low=-_FLOAT, high=_FLOAT, open_low=False, optional=False, types=(float, int)):
     def rule(name, value):
         if not (optional and value is None):
-            _interval(name, _check.kind(name, value, float, int), low, high, open_low)
+            _interval(name, _check.kind(name, value, *types), low, high, open_low)
     return rule
+
+
+def _real2(*args, **options):
+    """The same; texts name the types in the other order."""
+    return _real(*args, types=(int, float), **options)
 
 
 def _whole(low, optional=False, high=_check.INT32_MAX):
@@ -138,28 +143,29 @@ def _coefficients(name, value):
 
 _POSITIVE, _NATURAL, _FACTOR = _whole(1), _whole(0), _real(0)
 _RULES = {
-    **dict.fromkeys(('central_freq', 'center_freq', 'cutoff_freq', 'b0', 'b1', 'b2', 'a1', 'a2', 'ref', 'gain', 'gain_db',
-                     'mask_value'), _real()),
+    **dict.fromkeys(('central_freq', 'center_freq', 'cutoff_freq', 'b0', 'b1', 'b2', 'a1', 'a2', 'ref', 'gain', 'gain_db'),
+                    _real()),
     **dict.fromkeys(('noise', 'const_skirt_gain', 'clamp', 'noise_shaping', 'sinusoidal', 'iid_masks', 'normalized', 'center',
                      'onesided', 'norm_vars', 'rand_init', 'log_lf', 'log_mels'), _kind(bool)),
     **dict.fromkeys(('fade_in_len', 'fade_out_len', 'pad', 'cmn_window', 'min_cmn_window'), _NATURAL),
     **dict.fromkeys(('n_fft', 'n_iter', 'quantization_channels', 'n_mels', 'n_stft', 'n_mfcc', 'n_lfcc', 'n_filter', 'max_iter',
-                     'n_freq', 'win_length', 'hop_length', 'lowpass_filter_width'),
-                    _whole(1, optional=True)),
-    'a0': _nonzero, 'Q': _real(0, 1, open_low=True), 'sample_rate': _rate, 'power': _FACTOR,
+                     'n_freq', 'lowpass_filter_width'), _whole(1)),
+    **dict.fromkeys(('win_length', 'hop_length'), _whole(1, optional=True)),
+    'a0': _nonzero, 'Q': _real(0, 1, open_low=True), 'sample_rate': _rate, 'power': _real2(0), 'mask_value': _real2(),
     'a_coeffs': _coefficients, 'b_coeffs': _coefficients, 'enhancement_amount': _real(0, 100),
     'shift': _real(-2.0, 2.0), 'limiter_gain': _real(optional=True), 'color': _real(0, 100), 'length': _whole(0, optional=True),
     'window': _kind(WindowType), 'window_type': _kind(WindowType), 'pad_mode': _kind(BorderType),
     'density_function': _kind(DensityFunction), 'fade_shape': _kind(FadeShape), 'gain_type': _kind(GainType),
     'modulation': _kind(Modulation), 'interpolation': _kind(Interpolation), 'stype': _kind(ScaleType),
     'mel_type': _kind(MelType), 'mel_scale': _kind(MelType), 'resample_method': _kind(ResampleMethod),
-    'f_min': _FACTOR, 'f_max': _real(0, open_low=True, optional=True), 'momentum': _FACTOR, 'rolloff': _real(0, 1, open_low=True),
+    'f_min': _real2(0), 'f_max': _real2(0, open_low=True, optional=True), 'momentum': _real2(0),
+    'rolloff': _real(0, 1.0, open_low=True, types=(float,)),
     'mask_start': _whole(0, high=_FLOAT), 'freq_mask_param': None, 'time_mask_param': None, 'dct_type': _NATURAL,
-    'ref_value': _real(0, open_low=True), 'amin': _real(0, open_low=True), 'top_db': _real(0, open_low=True),
-    'n_steps': _kind(int), 'beta': _real(0, open_low=True, optional=True), 'norm': _kind(NormType), 'orig_freq': _real(0, open_low=True),
-    'new_freq': _real(0, open_low=True), 'phase_advance': _kind(np.ndarray), 'fixed_rate': _real(0, open_low=True, optional=True),
-    'rate': _real(0, open_low=True), 'tolerance_loss': _real(0, open_low=True), 'tolerance_change': _real(0, open_low=True),
-    'frame_time': _real(0, open_low=True), 'freq_low': _real(0, open_low=True), 'freq_high': _real(0, open_low=True),
+    'ref_value': _real2(0, open_low=True), 'amin': _real2(0, open_low=True), 'top_db': _real2(0, open_low=True),
+    'n_steps': _whole(-_check.INT32_MAX - 1), 'beta': _real(0, open_low=True, optional=True), 'norm': _kind(NormType), 'orig_freq': _real(0, open_low=True),
+    'new_freq': _real(0, open_low=True), 'phase_advance': _kind(np.ndarray), 'fixed_rate': _real2(0, open_low=True, optional=True),
+    'rate': _real2(0, open_low=True), 'tolerance_loss': _real2(0, open_low=True), 'tolerance_change': _real2(0, open_low=True),
+    'frame_time': _real(0, open_low=True), 'freq_low': _real2(0, open_low=True), 'freq_high': _real2(0, open_low=True),
 }
 
 
@@ -315,6 +321,7 @@ class Phaser(_Audio):
 
 class Vol(_Audio):
     _arguments = lambda gain, gain_type=GainType.AMPLITUDE: None  # noqa: E731
+    _rules = {'gain': _real2()}
 
     def _ready(self):
         if self.gain_type is GainType.AMPLITUDE and self.gain < 0:
@@ -338,12 +345,12 @@ class _Masking(_Audio):
 
 class FrequencyMasking(_Masking):
     _arguments = lambda iid_masks=False, freq_mask_param=0, mask_start=0, mask_value=0.0: None  # noqa: E731
-    _axis, _width = 1, 'freq_mask_param'
+    _axis, _width, _rules = 1, 'freq_mask_param', {'mask_value': _real2(0)}
 
 
 class TimeMasking(_Masking):
     _arguments = lambda iid_masks=False, time_mask_param=0, mask_start=0, mask_value=0.0: None  # noqa: E731
-    _axis, _width = 2, 'time_mask_param'
+    _axis, _width, _rules = 2, 'time_mask_param', {'mask_value': _real2(0)}
 
 
 def _axis(name, value):
@@ -498,7 +505,7 @@ class InverseSpectrogram(_Framed):
 class GriffinLim(_Framed):
     _arguments = lambda n_fft=400, n_iter=32, win_length=None, hop_length=None, window_type=WindowType.HANN, power=2.0, \
         momentum=0.99, length=None, rand_init=True: None  # noqa: E731
-    _rules = {'power': _real(0, open_low=True), 'win_length': _whole(0, optional=True), 'hop_length': _whole(0, optional=True)}
+    _rules = {'power': _real2(0, open_low=True), 'win_length': _whole(0, optional=True), 'hop_length': _whole(0, optional=True)}
 
     def _args(self):
         return (*self._frames(), self.n_iter, self.power, self.momentum, self.length or 0, int(self.rand_init))
@@ -515,10 +522,10 @@ class SpectralCentroid(_Framed):
 class PitchShift(_Framed):
     _arguments = lambda sample_rate, n_steps, bins_per_octave=12, n_fft=512, win_length=None, hop_length=None, \
         window=WindowType.HANN: None  # noqa: E731
-    _rules = {'sample_rate': _NATURAL, 'bins_per_octave': _kind(int)}
+    _rules = {'sample_rate': _NATURAL, 'bins_per_octave': lambda name, value: _check.kind(name + ' ', value, int)}
 
     def _ready(self):
-        if self.bins_per_octave == 0:
+        if self.bins_per_octave == 0 or abs(self.bins_per_octave + 0.5) > _check.INT32_MAX + 1:
             raise ValueError('Input bins_per_octave is not within the required interval of [-2147483648, 0) and (0, 2147483647].')
         super()._ready()
         if not self.hop_length:
@@ -552,7 +559,8 @@ class MelSpectrogram(_Framed):
     _arguments = lambda sample_rate=16000, n_fft=400, win_length=None, hop_length=None, f_min=0.0, f_max=None, pad=0, \
         n_mels=128, window=WindowType.HANN, power=2.0, normalized=False, center=True, pad_mode=BorderType.REFLECT, \
         onesided=True, norm=NormType.NONE, mel_scale=MelType.HTK: None  # noqa: E731
-    _rules = {**_ONE_RATE, 'power': _real(0, open_low=True)}
+    _rules = {**_ONE_RATE, 'power': _real(0, open_low=True), 'f_min': _real(0, types=(float,)),
+              'f_max': _real(0, optional=True)}
 
     def _ready(self):
         super()._ready()

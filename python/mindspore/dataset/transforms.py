@@ -125,7 +125,7 @@ class _Sequence:
 
 def check_list(transforms, name='transforms'):
     if not isinstance(transforms, (list, tuple)):
-        raise TypeError(f'Argument {name} with value {transforms} is not of type [<class \'list\'>], '
+        raise TypeError(f'Argument {name} list with value {transforms} is not of type [<class \'list\'>], '
                         f'but got {type(transforms)}.')
     if not transforms:
         raise ValueError(f'{name} list can not be empty.')
@@ -211,7 +211,10 @@ class RandomApply(_Group):
     """All transforms in order, with a probability."""
 
     def __init__(self, transforms, prob=0.5):
-        super().__init__(transforms, _check.unit('prob', prob))
+        _check.kind('prob', prob, float, int)
+        if not 0 <= prob <= 1:
+            raise ValueError('Input prob is not within the required interval of [0, 1].')
+        super().__init__(transforms, prob)
 
 
 class RandomChoice(_Group):
@@ -241,18 +244,24 @@ class TypeCast(_Anything):
         return (self._dtype,)
 
 
-def dtype_number(data_type):
-    number = -1 if isinstance(data_type, str) else _c.ds_dtype(data_type)
+def dtype_number(data_type, name='data_type'):
+    """The number of a dtype that is one, or the name or the class of one of numpy's."""
+    try:
+        number = _c.ds_dtype(np.dtype(data_type) if isinstance(data_type, str) else data_type)
+    except TypeError:
+        number = -1
     if number < 0:
-        raise TypeError(f'Argument data_type with value {data_type} is not of type [mindspore dtype, numpy dtype], '
+        raise TypeError(f'Argument {name} with value {data_type} is not of type [{_c.dtype}, <class \'numpy.dtype\'>], '
                         f'but got {type(data_type)}.')
     return number
 
 
 class OneHot(_Anything):
     def __init__(self, num_classes, smoothing_rate=0.0):
+        if _check.kind('num_classes', num_classes, int) <= 0:
+            raise ValueError('Input must be greater than 0.')
         self.num_classes = _check.integer('num_classes', num_classes, 1)
-        self.smoothing_rate = _check.unit('smoothing_rate', smoothing_rate)
+        self.smoothing_rate = _check.unit('smoothing_rate', _check.kind('smoothing_rate', smoothing_rate, int, float))
 
     def _args(self):
         return self.num_classes, self.smoothing_rate
@@ -290,7 +299,7 @@ class Mask(PyTensorOperation):
 
     def __init__(self, operator, constant, dtype=None):
         self.operator = _check.kind('operator', operator, Relational)
-        self.constant = _check.kind('constant', constant, int, float, bool, str)
+        self.constant = _check.kind('constant', constant, str, float, bool, int, bytes)
         self._cast = None if dtype is None else TypeCast(dtype)
 
     def __call__(self, value):
@@ -303,8 +312,11 @@ class PadEnd(PyTensorOperation):
     """Values appended up to a shape; None keeps a size."""
 
     def __init__(self, pad_shape, pad_value=None):
-        self.pad_shape = _check.kind('pad_shape', pad_shape, list)
-        self.pad_value = _check.kind('pad_value', 0 if pad_value is None else pad_value, int, float, bool, str)
+        for n in _check.kind('pad_shape', pad_shape, list):
+            if n is not None and not isinstance(n, int):
+                raise TypeError('a value in the list is not an integer.')
+        self.pad_shape = pad_shape
+        self.pad_value = _check.kind('pad_value', 0 if pad_value is None else pad_value, str, float, bool, int, bytes)
 
     def __call__(self, value):
         x = np.asarray(value)
@@ -323,11 +335,10 @@ class Concatenate(PyTensorOperation):
     def __init__(self, axis=0, prepend=None, append=None):
         _check.kind('axis', axis, int)
         if axis not in (0, -1):
-            raise ValueError('only 1D concatenation supported, axis must be 0 or -1.')
+            raise ValueError('only 1D concatenation supported.')
         for name, value in (('prepend', prepend), ('append', append)):
-            if value is not None and not isinstance(value, (list, np.ndarray)):
-                raise TypeError(f'Argument {name} with value {value} is not of type [<class \'list\'>, '
-                                f'<class \'numpy.ndarray\'>], but got {type(value)}.')
+            if value is not None and _check.kind(name, value, np.ndarray).ndim != 1:
+                raise ValueError('can only prepend/append 1D arrays.')
         self.axis, self.prepend, self.append = axis, prepend, append
 
     def __call__(self, *values):

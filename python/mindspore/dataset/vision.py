@@ -34,40 +34,51 @@ class ImageBatchFormat(enum.IntEnum):
     NCHW = 1
 
 
-def _size(size):
+def _size(size, indexed='size[{}]'):
     """An int (square) or (height, width)."""
     _check.kind('size', size, int, list, tuple)
     if isinstance(size, int):
         return (_check.within('size', size, 1, 16777216),) * 2
     if len(size) != 2:
         raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
-    return tuple(_check.within(f'size at dim {i}', _check.kind('size', v, int), 1, 16777216) for i, v in enumerate(size))
+    for i, v in enumerate(size):
+        _check.kind(indexed.format(i), v, int)
+    return tuple(_check.within(f'size at dim {i}', v, 1, 16777216) for i, v in enumerate(size))
+
+
+def _resize_size(size, high=16777216):
+    """The same as Resize checks it."""
+    if not isinstance(size, (int, list, tuple)) or (not isinstance(size, int) and len(size) != 2):
+        raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
+    if isinstance(size, int):
+        return _size(int(size))
+    return _size(size, 'size at dim {}')
 
 
 def _padding(padding):
     """An int, (left and right, top and bottom) or (left, top, right, bottom)."""
-    _check.kind('padding', padding, int, list, tuple)
-    if isinstance(padding, int):
-        padding = (padding,) * 4
+    _check.kind('padding', padding, tuple, list, numbers.Number)
+    if isinstance(padding, numbers.Number):
+        padding = (_check.kind('padding', padding, int),) * 4
     elif len(padding) == 2:
         padding = (padding[0], padding[1]) * 2
     elif len(padding) != 4:
         raise ValueError('The size of the padding list or tuple should be 2 or 4.')
+    for i, v in enumerate(padding):
+        _check.kind(f'padding[{i}]', v, int)
     return tuple(_check.integer('padding', v) for v in padding)
 
 
 def _fill(fill_value):
-    _check.kind('fill_value', fill_value, int, tuple)
     if isinstance(fill_value, int):
-        fill_value = (fill_value,) * 3
-    if len(fill_value) != 3:
+        fill_value = (_check.kind('fill_value', fill_value, int),) * 3
+    if not isinstance(fill_value, tuple) or len(fill_value) != 3:
         raise TypeError('fill_value should be a single integer or a 3-tuple.')
     return tuple(_check.integer('fill_value', v, 0, 255) for v in fill_value)
 
 
 def _border(padding_mode):
-    _check.kind('padding_mode', padding_mode, Border)
-    return list(Border).index(padding_mode)
+    return list(Border).index(_check.kind('padding_mode', padding_mode, Border))
 
 
 class Rescale(TensorOperation):
@@ -86,10 +97,11 @@ class Normalize(TensorOperation):
     def __init__(self, mean, std, is_hwc=True):
         for name, values in (('mean', mean), ('std', std)):
             _check.kind(name, values, list, tuple)
-            for i, v in enumerate(values):
-                _check.kind(f'{name}[{i}]', v, int, float)
         if len(mean) != len(std):
             raise ValueError('Length of mean and std must be equal.')
+        for name, values in (('mean', mean), ('std', std)):
+            for i, v in enumerate(values):
+                _check.kind(f'{name}[{i}]', v, int, float)
         for i, v in enumerate(mean):
             if not 0 <= v <= 255:
                 raise ValueError(f'Input mean[{i}] is not within the required interval of [0, 255].')
@@ -112,7 +124,7 @@ class ToTensor(TensorOperation):
     _ends_pil = True
 
     def __init__(self, output_type=np.float32):
-        self.output_type, self._dtype = output_type, dtype_number(output_type)
+        self.output_type, self._dtype = output_type, dtype_number(output_type, 'output_type')
 
     def _args(self):
         return (self._dtype,)
@@ -131,7 +143,7 @@ class Resize(TensorOperation):
 
     def __init__(self, size, interpolation=Inter.LINEAR):
         self.size, self.interpolation = size, _check.kind('interpolation', interpolation, Inter)
-        self._hw = (_size(size)[0], 0) if isinstance(size, int) else _size(size)
+        self._hw = (_resize_size(size)[0], 0) if isinstance(size, int) else _resize_size(size)
 
     def _args(self):
         return (*self._hw, int(self.interpolation))
@@ -178,8 +190,9 @@ class RandomCrop(TensorOperation):
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
         _check.kind('pad_if_needed', pad_if_needed, bool)
+        padding_mode = Border.CONSTANT if padding_mode is None else padding_mode
         self._numbers = (*_size(size), int(pad_if_needed), *_padding(0 if padding is None else padding),
-                         *_fill(fill_value), _border(padding_mode))
+                         *_fill(0 if fill_value is None else fill_value), _border(padding_mode))
         self.size, self.padding, self.pad_if_needed = size, padding, pad_if_needed
         self.fill_value, self.padding_mode = fill_value, padding_mode
 
