@@ -61,6 +61,8 @@ def _check(key, value):
                          f"context.PYNATIVE_MODE (1), but got {value}.")
     if key == 'device_id' and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 4096):
         raise ValueError(f"For 'context.set_context', the argument 'device_id' must be in range [0, 4095], but got {value}.")
+    if key == 'save_graphs' and value not in (0, 1, 2, 3):
+        raise ValueError(f"For 'context.set_context', the argument 'save_graphs' must be a bool or in [0, 1, 2, 3], but got {value}.")
     if key == 'device_target' and value != 'CPU':
         raise ValueError(f"For 'context.set_context', the argument 'device_target' must be 'CPU', but got {value}.")
 

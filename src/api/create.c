@@ -260,13 +260,13 @@ MS_API(create_9_ones_like, "ops.ones_like mint.ones_like",
 }
 
 MS_API(create_10_new_zeros, "Tensor.new_zeros",
-       "(self: Tensor, size: ints, *, dtype: dtype = None) -> Tensor")
+       "(self: Tensor, size: ints, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(filled(size_of(c, 1, buf), 0, GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0))));
 }
 
-MS_API(create_11_new_ones, "Tensor.new_ones", "(self: Tensor, size: ints, *, dtype: dtype = None) -> Tensor")
+MS_API(create_11_new_ones, "Tensor.new_ones", "(self: Tensor, size: ints, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(filled(size_of(c, 1, buf), 1, GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0))));

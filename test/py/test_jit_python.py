@@ -1068,3 +1068,52 @@ def test_elementwise_operators_that_no_fused_loop_has():
                        (lambda a, b: ms.ops.lcm(a, b) + a, (Tensor([4, 6]), Tensor([6, 9]))),
                        (lambda a, b: ms.ops.nextafter(a, b) * a, (Tensor([1.0, 2.0]), Tensor([5.0, 0.0])))):
         assert ms.jit(fn, jit_level="O1")(*inputs).asnumpy().tolist() == fn(*inputs).asnumpy().tolist()
+
+
+@pytest.mark.parametrize("mode", ["ast", "trace", "bytecode"])
+def test_iterators_in_the_result_are_run(mode):
+    """A graph hands out sequences, as the original's; what they compute is part of it."""
+    @ms.jit(capture_mode=mode)
+    def f(x):
+        return (x * k for k in range(3) if k), map(lambda a: a + 1, (1, x)), {"z": zip((1, 2), (x, x))}, range(2), enumerate((x,)), filter(None, (0, 5))
+    for value in (1.0, 2.0):
+        gen, mapped, rest, numbers, pairs, kept = f(Tensor([value]))
+        assert type(gen) is list and [t.item() for t in gen] == [value, 2 * value]
+        assert mapped[0] == 2 and mapped[1].item() == value + 1
+        assert rest["z"][1][0] == 2 and rest["z"][1][1].item() == value and numbers == (0, 1) and kept == [5]
+        assert pairs[0][0] == 0 and pairs[0][1].item() == value
+
+
+def test_functions_in_the_result():
+    for fn in (lambda x: (x, ops.add), lambda x: lambda: x, lambda x: [nn.ReLU()]):
+        with pytest.raises(RuntimeError, match="Function in output is not supported"):
+            ms.jit(fn)(Tensor([1.0]))
+
+
+def test_graphs_are_saved(tmp_path, monkeypatch):
+    def f(x):
+        while x.sum() < 10:
+            x = x * 2
+        return x
+    x = Tensor([1.0, 2.0])
+    saved = {}
+    try:
+        for level in (0, 1, 2, 3, True):
+            ms.set_context(save_graphs=level, save_graphs_path=str(tmp_path / repr(level)))
+            ms.jit(f)(x)
+            saved[level is True, level] = [(p.name, p.read_text()) for p in (tmp_path / repr(level)).glob("*")]
+        ms.set_context(save_graphs=0, save_graphs_path=".")
+        monkeypatch.setenv("MS_DEV_SAVE_GRAPHS", "1")
+        monkeypatch.setenv("MS_DEV_SAVE_GRAPHS_PATH", str(tmp_path / "env"))
+        ms.jit(f)(x)
+        assert len(list((tmp_path / "env").glob("*_validate_*.ir"))) == 1
+        with pytest.raises(ValueError, match="save_graphs"):
+            ms.set_context(save_graphs=4)
+    finally:
+        ms.set_context(save_graphs=False, save_graphs_path=".")
+    assert list(map(len, saved.values())) == [0, 1, 2, 3, 2]
+    for name, text in saved[False, 3]:
+        if name.endswith(".ir"):
+            assert str(ms._c.graph_parse(text)).strip() == text.strip() and "while(" in text
+        else:
+            assert text.startswith("digraph {") and text.count(" -> ") > 5

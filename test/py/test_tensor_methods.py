@@ -168,3 +168,10 @@ def test_flags_of_a_parameter():
         p.requires_grad_(1)
     with pytest.raises(RuntimeError, match='page-locked'):
         x().pin_memory()
+
+
+def test_new_ones_and_zeros():
+    a = Tensor([1.5])
+    for fn, value in ((a.new_ones, 1), (a.new_zeros, 0)):
+        for got, dtype in ((fn((2, 3)), ms.float32), (fn((2, 3), ms.int32), ms.int32), (fn(size=[2, 3], dtype=ms.bool_), ms.bool_)):
+            assert got.dtype is dtype and got.tolist() == [[value] * 3] * 2

@@ -25,7 +25,7 @@ import weakref
 from mindspore import _c
 from mindspore.common import hooks
 from mindspore.common._mutable import NUMBERS
-from . import effects, guard, runtime, source, tape, tree
+from . import effects, guard, runtime, save, source, tape, tree
 from .runtime import Unstageable, state
 
 _MAX_LOOKS = 24   # values that one form looks at
@@ -349,6 +349,7 @@ class Recipe:
         new = Form(self.guards)
         new.graph, new.result = self.play(_c.stage_begin, inputs, numbers)
         new.graph.optimize(level)
+        save.Saver().final(new.graph)
         new.writes, new.passed, new.single, new.boxes = self.writes, self.passed, self.single, self.boxes
         return new
 
@@ -573,7 +574,7 @@ class Jit:
                 before = _copy(given)
                 try:
                     _c.set_recorder(session.tape)
-                    result = self.call(*new_args, **new_kwargs)
+                    result = _settled(self.call(*new_args, **new_kwargs))
                 finally:
                     _c.set_recorder(None)
             form = Form(session.guards)
@@ -611,13 +612,18 @@ class Jit:
         if not _c.graph_closed(graph):
             form.guards = None  # it captured values of an open transformation: of use once
         level = 0 if self.level == "O0" else 1
-        session.text = hash(str(graph))
+        text = str(graph)
+        session.text = hash(text)
+        files = save.Saver()
+        files.staged(text)
         if session.looked:
             graph.optimize(0)
             form.before, graph = graph.split(len(session.looked))
             form.expected = tuple(content for _, content in session.looked)
             form.before.optimize(level)
+            files.final(form.before)
         graph.optimize(level)
+        files.final(graph)
         form.graph = graph
         session.guards.finish()
         why = session.guards.changed()
@@ -672,6 +678,21 @@ def _copy(value):
     if kind is list or kind is tuple:
         return kind([_copy(v) for v in value])
     return {k: _copy(v) for k, v in value.items()} if kind is dict else value
+
+
+_SEQUENCES = {types.GeneratorType: list, filter: list, map: tuple, zip: tuple, enumerate: tuple, range: tuple}
+
+
+def _settled(value):
+    """A result without what would go on after the staging: iterators as the sequences that they run over."""
+    value = _SEQUENCES.get(type(value), lambda v: v)(value)
+    items = tree.children(value)
+    if items is not None:
+        settled = [_settled(v) for v in items]
+        return value if all(a is b for a, b in zip(items, settled)) else tree.rebuild(value, settled)
+    if callable(value) and not isinstance(value, (type, _c.dtype)):
+        raise RuntimeError(f"Function in output is not supported. Please check your code: {getattr(value, '__name__', value)} is returned.")
+    return value
 
 
 def _take_result(value, outs, xs, passed):

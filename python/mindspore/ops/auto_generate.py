@@ -35,6 +35,11 @@ def _class_of(name):
     raise AttributeError(f"module 'mindspore.ops.auto_generate' has no attribute {name!r}")
 
 
+def contiguous(input):
+    """The tensor with its elements in order of the axes."""
+    return input.contiguous()
+
+
 def __dir__():
     return dir(_ops)
 

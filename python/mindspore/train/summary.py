@@ -17,7 +17,8 @@ from mindspore.common._rows import format as _format
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.train.callback import Callback
-from mindspore.train.callback._monitor import check_count, loss_of
+from mindspore.train.callback._callback import loss_of
+from mindspore.train.callback._monitor import check_count
 
 __all__ = ["SummaryRecord", "SummaryCollector"]
 

@@ -1,6 +1,10 @@
 """Callback: what Model.train, fit and eval call at their stages, and what they tell it."""
 import contextlib
 
+import numpy as np
+
+from mindspore.common.tensor import Tensor
+
 __all__ = ["Callback", "LambdaCallback", "RunContext", "InternalCallbackParam"]
 
 STAGES = ("on_train_begin", "on_train_epoch_begin", "on_train_step_begin", "on_train_step_end", "on_train_epoch_end",
@@ -43,6 +47,17 @@ class RunContext:
 
     def get_stop_requested(self):
         return self._stop_requested
+
+
+def loss_of(net_outputs):
+    """The loss in what a train step returned, as a float."""
+    loss = net_outputs
+    while isinstance(loss, (tuple, list)) and loss:
+        loss = loss[0]
+    return float(np.mean(loss.asnumpy() if isinstance(loss, Tensor) else loss))
+
+
+_handle_loss = loss_of  # its name in existing callbacks
 
 
 class Callback:

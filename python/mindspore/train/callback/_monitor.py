@@ -6,7 +6,7 @@ import numpy as np
 
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train.callback._callback import Callback
+from mindspore.train.callback._callback import Callback, loss_of
 
 __all__ = ["LossMonitor", "TimeMonitor", "History", "EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler"]
 
@@ -18,14 +18,6 @@ def check_count(value, name, least=0):
         raise ValueError(f"The input value must be int and must {'>' if least else '>='} 0, but got '{value}' with type "
                          f"'{type(value).__name__}' for '{name}'.")
     return value
-
-
-def loss_of(net_outputs):
-    """The loss in what a train step returned, as a float."""
-    loss = net_outputs
-    while isinstance(loss, (tuple, list)) and loss:
-        loss = loss[0]
-    return float(np.mean(loss.asnumpy() if isinstance(loss, Tensor) else loss))
 
 
 class LossMonitor(Callback):
