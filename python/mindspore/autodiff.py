@@ -22,7 +22,7 @@ def _callee(fn):
 # ---- nested containers ----
 
 def _leaves(tree, out):
-    """Appends the tensors in tree, depth first."""
+    """Appends the tensors in tree, depth first; of sparse ones their values: the places have no gradient."""
     if isinstance(tree, Tensor):
         out.append(tree)
     elif isinstance(tree, (tuple, list)):
@@ -31,6 +31,8 @@ def _leaves(tree, out):
     elif isinstance(tree, dict):
         for item in tree.values():
             _leaves(item, out)
+    elif hasattr(type(tree), 'ms_parts'):
+        out.append(tree.values)
     return out
 
 
@@ -45,12 +47,15 @@ def _rebuild(tree, fn):
         return type(tree)(*items) if hasattr(tree, '_fields') else tuple(items)
     if isinstance(tree, dict):
         return {key: _rebuild(item, fn) for key, item in tree.items()}
+    if hasattr(type(tree), 'ms_parts'):
+        return type(tree).of_parts(_rebuild(tree.to_tuple(), fn))
     return tree
 
 
 def _replace(tree, tensors):
-    """The same tree with the tensors taken from an iterator."""
-    return _rebuild(tree, lambda _: next(tensors))
+    """The same tree with its _leaves taken from an iterator."""
+    of_values = {id(leaf) for leaf in _leaves(tree, [])}
+    return _rebuild(tree, lambda t: next(tensors) if id(t) in of_values else t)
 
 
 # ---- arguments ----

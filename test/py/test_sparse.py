@@ -79,3 +79,30 @@ def test_errors():
         COOTensor(Tensor([[0., 1]]), Tensor([1.]), (3, 4))
     with pytest.raises(ValueError):
         coo(A).to_csr().sum(0)
+
+
+def test_in_compiled_functions_and_gradients():
+    a = np.array([[0, 2, 0], [3, 0, 4]], np.float32)
+    x = Tensor(a).to_csr()
+
+    @ms.jit
+    def double(x, dense):
+        return x * dense, x.to_coo()
+
+    for scale in (2.0, 5.0):  # values and places are inputs: neither is kept from the first call
+        product, same = double(x * scale, Tensor(np.full((2, 3), 2, np.float32)))
+        close(product.to_dense(), 2 * scale * a)
+        close(same.to_dense(), scale * a)
+    assert double(Tensor(a.T.copy()).to_csr(), Tensor(np.ones((3, 2), np.float32)))[0].shape == (3, 2)
+
+    def build(indptr, indices, values):
+        return CSRTensor(indptr, indices, values, (2, 3)) * 3
+
+    parts = x.to_tuple()[:3]
+    for f in (build, ms.jit(build)):
+        value, grads = ms.value_and_grad(f, (0, 1, 2))(*parts)
+        close(value.to_dense(), 3 * a)
+        close(grads[1], [0, 0, 0])  # the places have no gradient
+        close(grads[2], [3, 3, 3])
+    close(ms.grad(lambda x: (x.to_dense() ** 2).sum())(x).to_dense(), 2 * a)
+    close(ms.vjp(lambda x: x * 2, x)[1](x)[0], 2 * a)

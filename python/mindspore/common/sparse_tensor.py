@@ -38,6 +38,18 @@ def _text(t):
 class _Sparse:
     """What the three kinds share: values of a dtype in a dense shape."""
 
+    ms_parts = ("_indices", "_values", "_shape")  # by these names jit and gradients take it apart and put it together
+
+    @classmethod
+    def of_parts(cls, parts):
+        """Of what to_tuple gives, or of what stands for it: nothing is checked."""
+        out = cls.__new__(cls)
+        out.__dict__.update(zip(cls.ms_parts, parts))
+        return out
+
+    def to_tuple(self):
+        return tuple([getattr(self, name) for name in self.ms_parts])
+
     @property
     def values(self):
         return self._values
@@ -101,9 +113,6 @@ class COOTensor(_Sparse):
 
     def _with(self, values):
         return COOTensor(self._indices, values, self._shape)
-
-    def to_tuple(self):
-        return self._indices, self._values, self._shape
 
     def __repr__(self):
         return (f"COOTensor(shape={list(self.shape)}, dtype={self.dtype!s}, indices={_text(self._indices)}, "
@@ -174,6 +183,8 @@ def _indptr(rows, m):
 class CSRTensor(_Sparse):
     """Row r has columns indices[indptr[r] : indptr[r + 1]] and the values there; more axes are dense."""
 
+    ms_parts = ("_indptr", *_Sparse.ms_parts)
+
     def __init__(self, indptr=None, indices=None, values=None, shape=None, csr_tensor=None):
         if csr_tensor is not None:
             if not (indptr is None and indices is None and values is None and shape is None):
@@ -196,9 +207,6 @@ class CSRTensor(_Sparse):
     @property
     def indptr(self):
         return self._indptr
-
-    def to_tuple(self):
-        return self._indptr, self._indices, self._values, self._shape
 
     def __repr__(self):
         return (f"CSRTensor(shape={list(self.shape)}, dtype={self.dtype!s}, indptr={_text(self._indptr)}, "
@@ -288,9 +296,6 @@ class RowTensor(_Sparse):
 
     def _with(self, values):
         return RowTensor(self._indices, values, self._shape)
-
-    def to_tuple(self):
-        return self._indices, self._values, self._shape
 
     @property
     def dense_shape(self):

@@ -1,4 +1,4 @@
-"""Nested tuples, lists and dicts of values: how arguments, results and variables are taken apart and put together."""
+"""Nested tuples, lists, dicts and sparse tensors: how arguments, results and variables are taken apart and put together."""
 
 
 class Leaf:
@@ -30,6 +30,8 @@ def rebuild(value, items):
         return kind(*items)
     if isinstance(value, dict):
         return kind(zip(value, items)) if kind is dict else _like(value, items)
+    if hasattr(kind, "ms_parts"):
+        return kind.of_parts(items)
     return kind(items)
 
 
@@ -47,7 +49,7 @@ def children(value):
         return list(value)
     if kind is dict or (isinstance(value, dict) and kind.__name__ == "OrderedDict"):
         return list(value.values())
-    return None
+    return [getattr(value, name) for name in getattr(kind, "ms_parts", ())] or None
 
 
 def take(value, kinds, tensors):

@@ -36,8 +36,8 @@ def size(input_x):
 
 
 def dtype(x):
-    """The dtype of a Tensor."""
-    return _check("dtype", x).dtype
+    """The dtype of a Tensor, dense or sparse."""
+    return x.dtype if hasattr(type(x), "ms_parts") else _check("dtype", x).dtype
 
 
 typeof = dtype

@@ -85,7 +85,7 @@ def _result_text(result):
         return "N"
     if isinstance(result, (bool, int, float)):
         return f"{type(result).__name__[0]}{result + 0!r}"
-    items = tree.children(result)
+    items = None if hasattr(type(result), "ms_parts") else tree.children(result)
     if items is None:
         raise NotImplementedError(f"For 'export', the network returns a {type(result).__name__}, which cannot be written.")
     return "(" + ",".join(map(_result_text, items)) + ")"
