@@ -2,6 +2,7 @@
 import inspect
 import json
 import struct
+import wave
 
 import numpy as np
 import pytest
@@ -146,5 +147,112 @@ def test_arguments(tmp_path):
             kind(str(tmp_path / 'nowhere'))
         with pytest.raises(TypeError, match='unexpected keyword'):
             kind(str(tmp_path), colour=1)
-    with pytest.raises(RuntimeError, match='found no row'):
+    with pytest.raises(RuntimeError, match='no row was found'):
         ds.Caltech256Dataset(str(tmp_path))
+
+
+SAMPLES = np.array([[0, 32767, -32767, 1], [2, 3, 4, 5]], np.int16)  # two channels
+
+
+def sound(path, samples=SAMPLES, rate=16000):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), 'wb') as f:
+        f.setnchannels(len(samples))
+        f.setsampwidth(samples.dtype.itemsize)
+        f.setframerate(rate)
+        f.writeframes(samples.T.tobytes())
+
+
+def check_sound(row, rate_type):
+    assert row[0].dtype == np.float32 and np.array_equal(row[0], (SAMPLES / 32767).astype(np.float32))
+    assert row[1] == 16000 and row[1].dtype == rate_type
+
+
+def test_sounds(tmp_path):
+    sound(tmp_path / 'yes' / '1_0_1.wav')
+    row, = rows(ds.YesNoDataset(str(tmp_path / 'yes')))
+    check_sound(row, np.int32)
+    assert row[2].tolist() == [1, 0, 1]
+    sound(tmp_path / 'lj' / 'wavs' / 'a.wav')
+    text(tmp_path / 'lj' / 'metadata.csv', 'a|No. 1|Number one\n')
+    row, = rows(ds.LJSpeechDataset(str(tmp_path / 'lj')))
+    check_sound(row, np.int32)
+    assert row[2:] == ['No. 1', 'Number one']
+    sound(tmp_path / 'cmu_us_slt_arctic' / 'wav' / 'arctic_b0001.wav')
+    text(tmp_path / 'cmu_us_slt_arctic' / 'etc' / 'txt.done.data', '( arctic_b0001 "Don\'t say "so"." )\n')
+    row, = rows(ds.CMUArcticDataset(str(tmp_path), 'slt'))
+    check_sound(row, np.uint32)
+    assert row[2:] == ['Don\'t say "so".', 'b0001']
+    sound(tmp_path / 'tts' / 'dev-other' / '7' / '9' / '7_9_1.wav')
+    text(tmp_path / 'tts' / 'dev-other' / '7' / '9' / '7_9.trans.tsv', '7_9_1\tmr. x\tMister X\n')
+    row, = rows(ds.LibriTTSDataset(str(tmp_path / 'tts')))
+    check_sound(row, np.uint32)
+    assert row[2:] == ['mr. x', 'Mister X', 7, 9, '7_9_1']
+    sound(tmp_path / 'music' / 'blues' / 'blues.00000.wav')
+    check_sound(rows(ds.GTZANDataset(str(tmp_path / 'music')))[0], np.uint32)
+
+
+def test_speech_commands(tmp_path):
+    for name in ('cat/ab_nohash_0', 'cat/cd_nohash_2', 'dog/ab_nohash_1', '_background_noise_/x'):
+        sound(tmp_path / f'{name}.wav')
+    text(tmp_path / 'testing_list.txt', 'cat/cd_nohash_2.wav\n')
+    text(tmp_path / 'validation_list.txt', 'dog/ab_nohash_1.wav\n')
+    found = {u: [tuple(map(str, r[2:])) for r in rows(ds.SpeechCommandsDataset(str(tmp_path), u, shuffle=False))]
+             for u in ('all', 'train', 'test', 'valid')}
+    assert found['train'] == [('cat', 'ab', '0')] and found['test'] == [('cat', 'cd', '2')]
+    assert found['valid'] == [('dog', 'ab', '1')] and len(found['all']) == 3
+
+
+@pytest.mark.parametrize('order, code', [('<', '01'), ('>', '10')])
+def test_tedlium(tmp_path, order, code):
+    samples = np.arange(16, dtype=np.int16)
+    head = f'NIST_1A\n   1024\nsample_n_bytes -i 2\nchannel_count -i 1\nsample_byte_format -s2 {code}\nsample_rate -i 10\nend_head\n'
+    (tmp_path / 'data' / 'sph').mkdir(parents=True)
+    (tmp_path / 'data' / 'sph' / 't.sph').write_bytes(head.encode().ljust(1024) + samples.astype(f'{order}i2').tobytes())
+    text(tmp_path / 'data' / 'stm' / 't.stm', 't 1 jo 0.2 0.5 <o> so to say\n')
+    row, = rows(ds.TedliumDataset(str(tmp_path), 'release3'))
+    assert np.array_equal(row[0], (samples[None, 2:5] / 32767).astype(np.float32)) and row[1] == 10
+    assert row[2:] == ['so to say', 't', 'jo', '<o>']
+    (tmp_path / 'data' / 'sph' / 't.sph').write_bytes(b'RIFF')
+    with pytest.raises(RuntimeError, match=r't\.sph'):
+        rows(ds.TedliumDataset(str(tmp_path), 'release3'))
+
+
+@pytest.mark.parametrize('samples', [np.array([[0, 128, 255]], np.uint8), np.array([[5, -6]], np.int32)])
+def test_sound_widths(tmp_path, samples):
+    sound(tmp_path / '1.wav', samples)
+    top = 127 if samples.dtype == np.uint8 else 2 ** 31 - 1
+    expect = (samples.astype(np.int64) - (128 if top == 127 else 0)) / top
+    assert np.array_equal(rows(ds.YesNoDataset(str(tmp_path)))[0][0], expect.astype(np.float32))
+
+
+def test_wider_face(tmp_path):
+    image(tmp_path / 'WIDER_train' / 'images' / '0--A' / 'a.jpg')
+    text(tmp_path / 'wider_face_split' / 'wider_face_train_bbx_gt.txt', '0--A/a.jpg\n2\n1 2 3 4 5 6 7 8 9 10 \n' + '0 ' * 10 + '\n')
+    row, = rows(ds.WIDERFaceDataset(str(tmp_path), 'train', decode=True))
+    assert row[0].shape == (4, 4, 3) and row[1].tolist() == [[1, 2, 3, 4], [0] * 4]
+    assert [int(c[0]) for c in row[2:]] == [5, 6, 7, 9, 10, 8]  # invalid comes last
+
+
+def test_lfw(tmp_path):
+    for name in ('A_0001', 'A_0002', 'B_0001'):
+        image(tmp_path / 'lfw' / name[0] / f'{name}.jpg', value=ord(name[0]) + int(name[-1]))
+    text(tmp_path / 'lfw-names.txt', 'A\t2\nB\t1\n')
+    text(tmp_path / 'people.txt', '1\n2\nA\t2\nB\t1\n')
+    text(tmp_path / 'pairsDevTest.txt', '1\nA\t1\t2\nA\t2\tB\t1\n')
+    people = rows(ds.LFWDataset(str(tmp_path), 'people', '10fold', 'original', decode=True, shuffle=False))
+    assert [(int(r[0][0, 0, 0]), int(r[1])) for r in people] == [(66, 0), (67, 0), (67, 1)]
+    pairs = rows(ds.LFWDataset(str(tmp_path), 'pairs', 'test', 'original', decode=True, shuffle=False))
+    assert [(int(r[0][0, 0, 0]), int(r[1][0, 0, 0]), int(r[2])) for r in pairs] == [(66, 67, 1), (67, 67, 0)]
+
+
+def test_talks(tmp_path):
+    base = tmp_path / 'texts' / 'fr' / 'en' / 'fr-en'
+    for language, a, b in (('fr', 'un', 'deux'), ('en', 'one', 'two')):
+        text(base / f'train.tags.fr-en.{language}', f'<title>x</title>\n{a}\n')
+        text(base / f'IWSLT16.TED.tst2010.fr-en.{language}.xml', f'<mteval><doc><seg id="1"> {b} </seg></doc></mteval>')
+    d = ds.IWSLT2016Dataset(str(tmp_path), 'valid', ['fr', 'en'], 'tst2010', shuffle=False)
+    assert d.get_col_names() == ['text', 'translation'] and rows(d) == [['deux', 'two']]
+    assert rows(ds.IWSLT2016Dataset(str(tmp_path), 'train', ['fr', 'en'])) == [['un', 'one']]
+    with pytest.raises(ValueError, match='language_pair'):
+        ds.IWSLT2017Dataset(str(tmp_path), 'train', ['fr', 'en'])

@@ -3,11 +3,12 @@
 The pipeline itself is C (see mindspore_data.h); this package checks arguments and names things as users know them.
 """
 from . import audio, config, debug, samplers, text, transforms, utils, vision
-from . import _catalog, _corpora
+from . import _catalog, _corpora, _speech
 
 transforms.vision = vision  # older scripts find one through the other
 from ._catalog import *  # noqa: F401,F403
 from ._corpora import *  # noqa: F401,F403
+from ._speech import *  # noqa: F401,F403
 from ._files import (Cifar10Dataset, Cifar100Dataset, CSVDataset, ImageFolderDataset, ManifestDataset)
 from ._records import MindDataset, Schema, TextFileDataset, TFRecordDataset
 from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, GeneratorDataset, MappableDataset,
@@ -21,4 +22,4 @@ __all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100D
            'MappableDataset', 'MindDataset', 'MnistDataset', 'Schema', 'TFRecordDataset', 'TextFileDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',
            'SubsetRandomSampler', 'SubsetSampler', 'WeightedRandomSampler', 'audio', 'config', 'debug', 'text', 'transforms',
-           'utils', 'vision', 'zip'] + _catalog.__all__ + _corpora.__all__
+           'utils', 'vision', 'zip'] + _catalog.__all__ + _corpora.__all__ + _speech.__all__

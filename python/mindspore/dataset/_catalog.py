@@ -193,9 +193,7 @@ class FakeImageDataset(RowsDataset):
         return ('image', 'label'), range(num_images)
 
     def _open(self):
-        from mindspore import _c
-        return _c.ds_source('FakeImageDataset', list(self._names), self.num_images, True,
-                            lambda: (lambda epoch: None, self._get), self._made_sampler(), 1)
+        return self._host()
 
     def _get(self, i):
         draw = np.random.RandomState((self.base_seed + i) & 0xffffffff)
@@ -595,6 +593,57 @@ class CocoDataset(RowsDataset):
         if self.task not in ('Detection', 'Panoptic'):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
         return {c['name']: [c['id'], c['isthing']] if self.task == 'Panoptic' else [c['id']] for c in self._categories}
+
+
+class WIDERFaceDataset(RowsDataset):
+    """The boxes of an image, int32 <n, 4>, and what is said of each."""
+
+    _arguments, _usages = _DECODED, ('train', 'test', 'valid', 'all')
+
+    def _list(self, dataset_dir, usage):
+        def path(part, name):
+            return File(_join(dataset_dir, f'WIDER_{part}', 'images', *name.strip().split('/')))
+        split = _join(dataset_dir, 'wider_face_split')
+        if usage == 'test':
+            return ('image',), [(path('test', n),) for n in lines(_join(split, 'wider_face_test_filelist.txt')) if n.strip()]
+        rows = []
+        for part in ('train', 'val') if usage in (None, 'all') else ({'valid': 'val'}.get(usage, usage),):
+            text = iter(lines(_join(split, f'wider_face_{part}_bbx_gt.txt')))
+            for name in filter(str.strip, text):
+                count = int(next(text, '0'))
+                faces = np.array([next(text, '').split() for _ in range(max(count, 1))], np.int32)
+                if faces.shape[1] != 10:
+                    raise RuntimeError(f'Invalid file, a face of {name} in {split} has {faces.shape[1]} numbers, not 10.')
+                blur, expression, light, invalid, occlusion, pose = (np.ascontiguousarray(c) for c in faces[:, 4:].T)
+                rows.append((path(part, name), faces[:, :4], blur, expression, light, occlusion, pose, invalid))
+        return ('image', 'bbox', 'blur', 'expression', 'illumination', 'occlusion', 'pose', 'invalid'), rows
+
+
+class LFWDataset(RowsDataset):
+    """People: image and label. Pairs: two images, and whether they show one person."""
+
+    _arguments = lambda dataset_dir, task=None, usage=None, image_set=None, num_samples=None, num_parallel_workers=None, \
+        shuffle=None, decode=False, sampler=None, num_shards=None, shard_id=None, cache=None: None  # noqa: E731
+    _usages = ('10fold', 'train', 'test', 'all')
+
+    def _list(self, dataset_dir, task, usage, image_set):
+        task = 'people' if task is None else _check.choice('task', _check.kind('task', task, str), ('people', 'pairs'))
+        sets = {'original': 'lfw', 'funneled': 'lfw_funneled', 'deepfunneled': 'lfw-deepfunneled'}
+        base = folder(_join(dataset_dir, sets[_check.choice('image_set', image_set or 'funneled', sets)]))
+        stems = {'10fold': '', 'train': 'DevTrain', 'test': 'DevTest'}
+        parts = ('train', 'test') if usage in (None, 'all') else (usage,)
+        fields = [line.split() for p in parts for line in lines(_join(dataset_dir, f'{task}{stems[p]}.txt'))]
+
+        def image(name, number):
+            return File(_join(base, name, f'{name}_{int(number):04d}.jpg'))
+        if task == 'pairs':
+            self._images = (0, 1)
+            return ('image1', 'image2', 'label'), [
+                (image(f[0], f[1]), image(f[-2] if len(f) == 4 else f[0], f[-1]), u4(len(f) == 3))
+                for f in fields if len(f) in (3, 4)]
+        number = {line.split()[0]: k for k, line in enumerate(lines(_join(dataset_dir, 'lfw-names.txt'))) if line.strip()}
+        return ('image', 'label'), [(image(f[0], k + 1), u4(number[f[0]])) for f in fields
+                                    if len(f) == 2 and not f[0].isdigit() for k in range(int(f[1]))]
 
 
 __all__ = [n for n, o in list(globals().items()) if n.endswith('Dataset') and isinstance(o, type) and n != 'RowsDataset'

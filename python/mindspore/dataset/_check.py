@@ -1,10 +1,12 @@
 """Argument checks of the dataset package: the kinds of errors and their texts follow the original's."""
 import inspect
 import numbers
+import os
 
 INT32_MAX = 2147483647
 FLOAT_INTEGER = 16777216  # the last integer from which float32 counts without gaps
 INT64_MAX = 9223372036854775807
+MAX_WORKERS = max(os.cpu_count() or 1, 128)
 
 
 def kind(name, value, *types):
@@ -89,7 +91,11 @@ def joined(name, value):
 
 def workers(value):
     """0 = the configured number."""
-    return 0 if value is None else integer('num_parallel_workers', value, 1)
+    if value is None:
+        return 0
+    if not 1 <= kind('num_parallel_workers', value, int) <= MAX_WORKERS:
+        raise ValueError(f'num_parallel_workers exceeds the boundary between 1 and {MAX_WORKERS}!')
+    return value
 
 
 def only(function, options, allowed):

@@ -2,6 +2,7 @@
 import csv
 import json
 import os
+import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
@@ -178,6 +179,62 @@ class Multi30kDataset(RowsDataset):
                 raise RuntimeError(f'Invalid data, {stems[part]} has {len(both[0])} and {len(both[1])} sentences.')
             rows += list(zip(*both))
         return ('text', 'translation'), rows
+
+
+class _Talks(RowsDataset):
+    """Sentences of talks in two languages: plain lines between lines of tags, and <seg> elements of XML."""
+
+    def _read(self, base, part, pair, name):
+        both = []
+        for language in pair:
+            if part == 'train':
+                path = _join(base, f'train.tags.{"-".join(pair)}.{language}')
+                both.append([s.strip() for s in lines(path) if s.strip() and not s.lstrip().startswith('<')])
+            else:
+                path = _join(base, f'{name}.{"-".join(pair)}.{language}.xml')
+                try:
+                    both.append([(s.text or '').strip() for s in ElementTree.parse(file(path)).iter('seg')])
+                except ElementTree.ParseError as e:
+                    raise RuntimeError(f'Invalid file, {path} is not XML: {e}') from e
+        if len(both[0]) != len(both[1]):
+            raise RuntimeError(f'Invalid data, {base} has {len(both[0])} and {len(both[1])} sentences of {part}.')
+        return list(zip(*both))
+
+    def _pair(self, pair, known):
+        pair = ['de', 'en'] if pair is None else list(_check.kind('language_pair', pair, list, tuple))
+        if pair not in known:
+            raise ValueError(f'Input language_pair{pair} is not within the valid set of {known}.')
+        return pair
+
+
+class IWSLT2016Dataset(_Talks):
+    _arguments = lambda dataset_dir, usage=None, language_pair=None, valid_set=None, test_set=None, num_samples=None, \
+        shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, num_parallel_workers=None, cache=None: None  # noqa: E731
+    _usages = ('train', 'valid', 'test', 'all')
+
+    def _list(self, dataset_dir, usage, language_pair, valid_set, test_set):
+        others = ('ar', 'de', 'fr', 'cs')
+        pair = self._pair(language_pair, [['en', n] for n in others] + [[n, 'en'] for n in others])
+        known = ('dev2010', 'tst2010', 'tst2011', 'tst2012', 'tst2013', 'tst2014')
+        names = {'train': None, 'valid': _check.choice('valid_set', valid_set or 'tst2013', known),
+                 'test': _check.choice('test_set', test_set or 'tst2014', known)}
+        base = _join(dataset_dir, 'texts', *pair, '-'.join(pair))
+        return ('text', 'translation'), [row for part in (names if usage in (None, 'all') else (usage,))
+                                         for row in self._read(base, part, pair, f'IWSLT16.TED.{names[part]}')]
+
+
+class IWSLT2017Dataset(_Talks):
+    _arguments = lambda dataset_dir, usage=None, language_pair=None, num_samples=None, shuffle=Shuffle.GLOBAL, num_shards=None, \
+        shard_id=None, num_parallel_workers=None, cache=None: None  # noqa: E731
+    _usages = ('train', 'valid', 'test', 'all')
+
+    def _list(self, dataset_dir, usage, language_pair):
+        languages = ('en', 'nl', 'de', 'it', 'ro')
+        pair = self._pair(language_pair, [[a, b] for a in languages for b in languages if a != b])
+        base = _join(dataset_dir, 'texts', *['DeEnItNlRo'] * 2, 'DeEnItNlRo-DeEnItNlRo')
+        names = {'train': None, 'valid': 'dev2010', 'test': 'tst2010'}
+        return ('text', 'translation'), [row for part in (names if usage in (None, 'all') else (usage,))
+                                         for row in self._read(base, part, pair, f'IWSLT17.TED.{names[part]}')]
 
 
 class CLUEDataset(RowsDataset):

@@ -83,9 +83,9 @@ class RowsDataset(_check.Described, MappableDataset):
             self._names, self._rows = self._list(**own)
         except (IndexError, KeyError) as e:
             raise RuntimeError(f'Invalid data, the files of {type(self).__name__} are not as published: {e!r}') from e
-        self._origin = ', '.join(dict.fromkeys(_opened))
+        self._origin = ', '.join(dict.fromkeys(_opened)) or str(own.get('dataset_dir', ''))
         if not self._rows:
-            raise RuntimeError(f'Invalid data, {type(self).__name__} found no row'
+            raise RuntimeError(f'Invalid data, no valid data matching the dataset API {type(self).__name__}: no row was found'
                                f'{" in " + own["dataset_dir"] if "dataset_dir" in own else ""}.')
         super().__init__(samplers.choose(common['num_samples'] or None, common['sampler'], shuffle, common['num_shards'],
                                          common['shard_id']), common['num_parallel_workers'], common['cache'])
@@ -101,9 +101,7 @@ class RowsDataset(_check.Described, MappableDataset):
         if not files or (files == [0] and not isinstance(rows[0][0], TextFile)):
             rest = [[np.asarray(r[k]) for r in rows] for k in range(len(files), len(names))]
         if rest is None or any(len({c.shape for c in column}) > 1 for column in rest):
-            node = _c.ds_source(type(self).__name__, names, len(rows), True, lambda: (lambda epoch: None, self._get),
-                                self._made_sampler(), self.num_parallel_workers or 1)
-            _c.ds_origin(node, self._origin)
+            node = self._host()
         else:
             rest = [np.stack(column) for column in rest]
             node = _c.ds_files([os.fsencode(r[0]) for r in rows], names, rest, self._made_sampler()) if files else \
@@ -112,6 +110,12 @@ class RowsDataset(_check.Described, MappableDataset):
             for k in self._images:
                 node = _c.ds_map(node, [Decode()._op], names[k], None, self.num_parallel_workers or 0)
         return node
+
+    def _host(self):
+        """The rows as _get gives them."""
+        return _c.ds_origin(_c.ds_source(type(self).__name__, list(self._names), len(self._rows), True,
+                                         lambda: (lambda epoch: None, self._get), self._made_sampler(),
+                                         self.num_parallel_workers or 1), self._origin)
 
     def _get(self, i):
         return tuple(c.read() if isinstance(c, File) else c for c in self._rows[i])

@@ -174,8 +174,7 @@ class Dataset:
         if cache is not None:
             raise NotImplementedError('Dataset caches are not supported.')
         self.num_parallel_workers = num_parallel_workers
-        if num_parallel_workers is not None:
-            _check.integer('num_parallel_workers', num_parallel_workers, 1)
+        _check.workers(num_parallel_workers)
         self.children = list(children or [])
         self.parent = []
 
