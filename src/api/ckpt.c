@@ -1,9 +1,25 @@
 /* ckpt.c - rows that read and write files: checkpoints, safetensors, event logs (`_format.*`). */
+#include "format/ckpt.h"
 #include "api/api.h"
 #include "core/mem.h"
 #include "format/record.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* The cipher that arguments k, k + 1 name: a mode, None for no encryption (then NULL), and a key in hexadecimal digits. */
+static MsStatus cipher_of(MsApiCall *c, int k, MsCipher *space, const MsCipher **cipher)
+{
+    uint8_t key[32] = {0};
+    *cipher = NULL;
+    if (!GIVEN(k)) return MS_OK;
+    const char *digits = ARG(k + 1)->s;
+    size_t n = strlen(digits) / 2;
+    for (size_t i = 0; i < n && i < sizeof key; i++)
+        key[i] = (uint8_t)strtoul((char[]){digits[2 * i], digits[2 * i + 1], 0}, NULL, 16);
+    *cipher = space;
+    return ms__cipher_begin(space, ARG(k)->s, key, n);
+}
 
 /* Splits an argument that is a list of str (names) or of Tensor and str (values). */
 static MsStatus lists_of(MsApiCall *c, const char ***name, MsTensor ***tensor, const char ***text)
@@ -34,6 +50,9 @@ static MsStatus save(MsApiCall *c, bool safetensors)
 {
     const char **name = NULL, **text = NULL;
     MsTensor **tensor = NULL;
+    MsCipher space;
+    const MsCipher *cipher = NULL;
+    if (!safetensors) MS_TRY(cipher_of(c, 3, &space, &cipher));
     MsStatus st = lists_of(c, &name, &tensor, &text);
     int n = ARG(1)->n;
     for (int k = 0; st == MS_OK && safetensors && k < n; k++)
@@ -42,7 +61,7 @@ static MsStatus save(MsApiCall *c, bool safetensors)
                          name[k]);
     if (st == MS_OK)
         st = safetensors ? ms_safetensors_save(ARG(0)->s, n, name, tensor)
-                         : ms_checkpoint_save(ARG(0)->s, n, name, tensor, text);
+                         : ms__checkpoint_save(ARG(0)->s, n, name, tensor, text, cipher);
     free(name);
     free(tensor);
     free(text);
@@ -77,7 +96,8 @@ static MsStatus load(MsApiCall *c, MsCheckpoint *ckpt)
     return st;
 }
 
-MS_API(ckpt_save, "_format.ckpt_save", "(path: str, names: any, values: any) -> None")
+MS_API(ckpt_save, "_format.ckpt_save",
+       "(path: str, names: any, values: any, mode: str = None, key: str = '') -> None")
 {
     return save(c, false);
 }
@@ -85,18 +105,60 @@ MS_API(safetensors_save, "_format.safetensors_save", "(path: str, names: any, va
 {
     return save(c, true);
 }
-MS_API(ckpt_load, "_format.ckpt_load", "(path: str) -> any")
+MS_API(ckpt_load, "_format.ckpt_load", "(path: str, mode: str = None, key: str = '') -> any")
 {
-    return load(c, ms_checkpoint_load(ARG(0)->s));
+    MsCipher space;
+    const MsCipher *cipher;
+    MS_TRY(cipher_of(c, 1, &space, &cipher));
+    return load(c, ms__checkpoint_load(ARG(0)->s, cipher));
 }
 MS_API(safetensors_load, "_format.safetensors_load", "(path: str) -> any")
 {
     return load(c, ms_safetensors_load(ARG(0)->s));
 }
+/* ---- encrypted bytes ---- */
+
+static MsStatus bytes_of(MsTensor *t, MsBytes *out)
+{
+    t = ms_contiguous(t);
+    if (!t) return ms_error()->code;
+    *out = (MsBytes){ms_tensor_data(t), (size_t)ms_tensor_numel(t) * ms_dtype_size(ms_tensor_dtype(t))};
+    return MS_OK;
+}
+
+static MsStatus give_bytes(MsApiCall *c, MsStatus st, MsBytes *b)
+{
+    int64_t n = (int64_t)b->n;
+    MsTensor *t = st == MS_OK ? ms_tensor_empty(MS_UINT8, 1, &n) : NULL;
+    if (t) memcpy(ms_tensor_data(t), b->p, b->n);
+    free(b->p);
+    return st == MS_OK ? R(t) : st;
+}
+
+MS_API(seal, "_format.seal", "(content: Tensor, mode: str, key: str) -> Tensor")
+{
+    MsCipher space;
+    const MsCipher *cipher;
+    MsBytes in, out = {NULL, 0};
+    MS_TRY(cipher_of(c, 1, &space, &cipher));
+    MS_TRY(bytes_of(T(0), &in));
+    return give_bytes(c, ms__seal(cipher, in.p, in.n, &out), &out);
+}
+MS_API(unseal, "_format.unseal", "(content: Tensor, mode: str, key: str, what: str) -> Tensor")
+{
+    MsCipher space;
+    const MsCipher *cipher;
+    MsBytes in, out = {NULL, 0};
+    MS_TRY(cipher_of(c, 1, &space, &cipher));
+    MS_TRY(bytes_of(T(0), &in));
+    return give_bytes(c, ms__unseal(cipher, ARG(3)->s, in.p, in.n, &out), &out);
+}
+
+/* ---- event logs ---- */
+
 MS_API(record_append, "_format.record_append", "(path: str, record: Tensor) -> None")
 {
-    MsTensor *bytes = ms_contiguous(T(1));
-    return bytes ? ms__record_append(ARG(0)->s, ms_tensor_data(bytes),
-                                     (size_t)ms_tensor_numel(bytes) * ms_dtype_size(ms_tensor_dtype(bytes)))
-                 : ms_error()->code;
+    MsBytes b;
+    MS_TRY(bytes_of(T(1), &b));
+    return ms__record_append(ARG(0)->s, b.p, b.n);
 }

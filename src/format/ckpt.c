@@ -454,7 +454,33 @@ void ms_checkpoint_free(MsCheckpoint *c)
     free(c);
 }
 
-static MsStatus load_file(Reader *r, MsCheckpoint *c)
+/* r goes on with the decrypted content, a file in memory. */
+static MsStatus decrypt(Reader *r, const MsCipher *cipher)
+{
+    char what[512];
+    MsBytes plain = {NULL, 0};
+    uint8_t *sealed = ms__malloc((size_t)r->size + 1);
+    MsStatus st = sealed ? read_at(r, 0, sealed, r->size) : MS_ERROR_MEMORY;
+    snprintf(what, sizeof what, "the checkpoint file %.480s", r->path);
+    if (st == MS_OK) st = ms__unseal(cipher, what, sealed, (size_t)r->size, &plain);
+    free(sealed);
+    int fd = st == MS_OK ? ms__ckpt_memory_file() : -1;
+    if (st == MS_OK && fd < 0) st = ms_error()->code;
+    for (size_t at = 0; st == MS_OK && at < plain.n;) {
+        ssize_t k = write(fd, plain.p + at, plain.n - at);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) st = ms__ckpt_io_error("decrypt", r->path);
+        at += k > 0 ? (size_t)k : 0;
+    }
+    free(plain.p);
+    if (fd < 0) return st;
+    close(r->fd);
+    r->fd = fd;
+    r->size = (int64_t)plain.n;
+    return st;
+}
+
+static MsStatus load_file(Reader *r, MsCheckpoint *c, const MsCipher *cipher)
 {
     struct stat info;
     r->fd = open(r->path, O_RDONLY | O_CLOEXEC);
@@ -464,6 +490,7 @@ static MsStatus load_file(Reader *r, MsCheckpoint *c)
         return MS_FAIL(MS_ERROR_VALUE, "Failed to read the checkpoint file %s: it is not a regular file.",
                        r->path);
     r->size = info.st_size;
+    if (cipher) MS_TRY(decrypt(r, cipher));
     MS_TRY(check_crc(r));
     MS_TRY(parse_file(r, c));
     const char **name = ms__malloc((size_t)(c->n + 1) * sizeof *name);
@@ -474,7 +501,7 @@ static MsStatus load_file(Reader *r, MsCheckpoint *c)
     return st;
 }
 
-MsCheckpoint *ms_checkpoint_load(const char *path)
+MsCheckpoint *ms__checkpoint_load(const char *path, const MsCipher *cipher)
 {
     MsCheckpoint *c = ms__calloc(1, sizeof *c);
     Reader *r = c ? ms__calloc(1, sizeof *r) : NULL;
@@ -482,7 +509,7 @@ MsCheckpoint *ms_checkpoint_load(const char *path)
     if (r) {
         *r = (Reader){.path = path, .fd = -1};
         int mark = ms_scope_begin();
-        st = load_file(r, c);
+        st = load_file(r, c, cipher);
         ms_scope_end(mark, NULL, 0);
         if (r->fd >= 0) close(r->fd);
         free(r);
@@ -490,6 +517,11 @@ MsCheckpoint *ms_checkpoint_load(const char *path)
     if (st == MS_OK) return c;
     ms_checkpoint_free(c);
     return NULL;
+}
+
+MsCheckpoint *ms_checkpoint_load(const char *path)
+{
+    return ms__checkpoint_load(path, NULL);
 }
 
 int ms_checkpoint_count(const MsCheckpoint *c)

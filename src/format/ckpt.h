@@ -2,6 +2,7 @@
 #ifndef MS_FORMAT_CKPT_H
 #define MS_FORMAT_CKPT_H
 #include "core/tensor.h"
+#include "format/cipher.h"
 
 #define MS_CKPT_SLICE ((int64_t)512 << 20) /* largest content of one entry */
 #define MS_CKPT_TAIL 17                    /* "crc_num" and ten bytes */
@@ -24,6 +25,11 @@ struct MsCheckpoint {
  */
 MsCheckpointItem *ms__ckpt_add(MsCheckpoint *c, char *name);
 
+/* ms_checkpoint_save and ms_checkpoint_load of files that are encrypted unless `cipher` is NULL. */
+MsStatus ms__checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
+                             const char *const *text, const MsCipher *cipher);
+MsCheckpoint *ms__checkpoint_load(const char *path, const MsCipher *cipher);
+
 /* A file being written: a temporary one beside `path` that replaces it when `body` succeeded. */
 typedef struct MsCkptWriter {
     const char *path;
@@ -37,7 +43,10 @@ MsStatus ms__ckpt_put(MsCkptWriter *w, const void *src, int64_t n);
 MsStatus ms__ckpt_flush(MsCkptWriter *w);
 /* Elements [from, from + n) of t in row-major order, whatever its strides. */
 MsStatus ms__ckpt_put_elements(MsCkptWriter *w, MsTensor *t, int64_t from, int64_t n);
-MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx);
+MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx,
+                             const MsCipher *cipher);
+/* A file of this process's memory; an error (MEMORY) and -1. */
+int ms__ckpt_memory_file(void);
 /* Name and value of an entry can be saved: UTF-8, concrete, of a dtype that `type` names. */
 MsStatus ms__ckpt_check(const char *name, const MsTensor *t, const char *const *type);
 

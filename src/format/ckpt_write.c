@@ -1,5 +1,6 @@
 /* ckpt_write.c - writes checkpoints, see ckpt.c for the format. Invariant: the file under its final name is
  * always whole: everything goes to a temporary file beside it, which is synced and then renamed. */
+#define _GNU_SOURCE /* memfd_create */
 #include "format/ckpt.h"
 
 #include "core/mem.h"
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -217,7 +219,40 @@ static void sync_folder(char *path)
     close(fd);
 }
 
-MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx)
+int ms__ckpt_memory_file(void)
+{
+    int fd = memfd_create("checkpoint", MFD_CLOEXEC);
+    if (fd < 0) MS_FAIL(MS_ERROR_MEMORY, "The system gives no memory for a file: %s.", strerror(errno));
+    return fd;
+}
+
+/* What `body` writes, encrypted as a whole, so that no file ever holds it as it is. */
+static MsStatus write_sealed(MsCkptWriter *w, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx,
+                             const MsCipher *cipher)
+{
+    int fd = w->fd;
+    MsBytes sealed = {NULL, 0};
+    if ((w->fd = ms__ckpt_memory_file()) < 0) {
+        w->fd = fd;
+        return ms_error()->code;
+    }
+    MsStatus st = body(w, ctx);
+    if (st == MS_OK) st = ms__ckpt_flush(w);
+    size_t n = (size_t)lseek(w->fd, 0, SEEK_CUR); /* an entry or the checksum is always there */
+    void *plain = st == MS_OK ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, w->fd, 0) : MAP_FAILED;
+    if (st == MS_OK)
+        st =
+            plain == MAP_FAILED ? ms__ckpt_io_error("encrypt", w->path) : ms__seal(cipher, plain, n, &sealed);
+    if (plain != MAP_FAILED) munmap(plain, n);
+    close(w->fd);
+    w->fd = fd;
+    if (st == MS_OK) st = write_all(w, sealed.p, (int64_t)sealed.n);
+    free(sealed.p);
+    return st;
+}
+
+MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w, void *ctx), void *ctx,
+                             const MsCipher *cipher)
 {
     size_t len = strlen(path);
     char *temp = ms__malloc(len + 16);
@@ -231,7 +266,9 @@ MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w,
     w->crc = crc32(0, NULL, 0);
     w->n = 0;
     w->fd = mkstemps(temp, 4);
-    MsStatus st = w->fd < 0 ? ms__ckpt_io_error("create", path) : body(w, ctx);
+    MsStatus st = w->fd < 0 ? ms__ckpt_io_error("create", path)
+                  : cipher  ? write_sealed(w, body, ctx, cipher)
+                            : body(w, ctx);
     if (st == MS_OK) st = ms__ckpt_flush(w);
     if (w->fd >= 0) {
         if (st == MS_OK && (fchmod(w->fd, 0400) != 0 || fsync(w->fd) != 0))
@@ -246,13 +283,19 @@ MsStatus ms__ckpt_write_file(const char *path, MsStatus (*body)(MsCkptWriter *w,
     return st;
 }
 
-MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
-                            const char *const *text)
+MsStatus ms__checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
+                             const char *const *text, const MsCipher *cipher)
 {
     Entries e = {n, name, tensor, text};
     static MsTensor none; /* stands for the tensor of a text entry in the check of its name */
     for (int k = 0; k < n; k++)
         MS_TRY(ms__ckpt_check(name[k], text_of(&e, k) ? &none : tensor[k], ms__ckpt_type));
     MS_TRY(ms__ckpt_names("write", path, n, name));
-    return ms__ckpt_write_file(path, save_entries, &e);
+    return ms__ckpt_write_file(path, save_entries, &e, cipher);
+}
+
+MsStatus ms_checkpoint_save(const char *path, int n, const char *const *name, MsTensor *const *tensor,
+                            const char *const *text)
+{
+    return ms__checkpoint_save(path, n, name, tensor, text, NULL);
 }

@@ -160,7 +160,7 @@ MsStatus ms_safetensors_save(const char *path, int n, const char *const *name, M
     if (!e.e) return MS_ERROR_MEMORY;
     for (int k = 0; k < n; k++) e.e[k] = (Named){name[k], tensor[k]};
     qsort(e.e, (size_t)n, sizeof *e.e, by_name);
-    MsStatus st = ms__ckpt_write_file(path, save_entries, &e);
+    MsStatus st = ms__ckpt_write_file(path, save_entries, &e, NULL);
     free(e.e);
     return st;
 }

@@ -116,8 +116,6 @@ def test_foreign(tmp_path):
         ms.save_checkpoint(3, str(path))
     with pytest.raises(ValueError, match="does not exist or is not a directory"):
         ms.save_checkpoint(net(), str(tmp_path / "no" / "a"))
-    with pytest.raises(NotImplementedError):
-        ms.save_checkpoint(net(), str(path), enc_key=b"0" * 16)
 
 
 def test_kill_while_saving(tmp_path):
@@ -179,3 +177,60 @@ def test_list_of_parameters(tmp_path):
     ms.save_checkpoint(p, str(tmp_path / 'x.ckpt'))
     got = ms.load_checkpoint(str(tmp_path / 'x.ckpt'))
     assert list(got) == ['a', 'b'] and got['a'].dtype is ms.bfloat16 and got['b'].tolist() == [3]
+
+
+KEY = b"0123456789abcdef"
+SEALED = {  # {"w": 0..5} as the original encrypts it
+    "AES-GCM": "d85e3a7f381fd0a6d3dad30deba137b89c01583c4400000010000000ed10b9ecc2c48963dc3276420399128e2c000000c5604cd937eee12df4f06e428c"
+               "3259145ffc36b89561403ffa8822c4df3814131d35ce509fabcd761dd8c0c6",
+    "AES-CBC": "d95e3a7f4800000010000000de957d0aee0b269c6ddb04a5c42cf2fe30000000ed5610cdc2675e830c33f0c5f1d4f9c01a0b0f64003f99cb028e9a2d48"
+               "e286898b4e309ca861955e1d2d28e4ace25f07",
+    "SM4-CBC": "da5e3a7f480000001000000024a6160bb2acf96e2bfa26b16805e80730000000ba9dffc4f37931bcae7edb54397fe556ec4ba5a16f5573aa7c92193776"
+               "8bfc4991396c8156521366465eab57b2f6cddb"}
+
+
+@pytest.mark.parametrize("mode", SEALED)
+def test_encrypted(tmp_path, mode):
+    path = tmp_path / "a.ckpt"
+    path.write_bytes(bytes.fromhex(SEALED[mode]))
+    assert ms.load_checkpoint(str(path), dec_key=KEY, dec_mode=mode)["w"].tolist() == [0, 1, 2, 3, 4, 5]
+    w = np.arange(30000, dtype=np.float32)  # several blocks of the cipher, an end that is not whole
+    for key in (KEY, KEY + KEY[:8], KEY + KEY)[:1 if mode == "SM4-CBC" else 3]:
+        ms.save_checkpoint({"secret": ms.Tensor(w)}, str(path), enc_key=key, enc_mode=mode, append_dict={"epoch": 3})
+        content = path.read_bytes()
+        assert b"secret" not in content and w.tobytes()[400:440] not in content
+        got = ms.load_checkpoint(str(path), dec_key=key, dec_mode=mode)
+        np.testing.assert_array_equal(got["secret"].asnumpy(), w)
+        assert got["epoch"].item() == 3
+    for kw in (dict(), dict(dec_key=b"1" * len(key), dec_mode=mode),
+               dict(dec_key=KEY, dec_mode="AES-CBC" if mode == "AES-GCM" else "AES-GCM")):
+        with pytest.raises(ValueError, match="Failed to read"):
+            ms.load_checkpoint(str(path), **kw)
+
+
+@pytest.mark.parametrize("mode", SEALED)
+def test_encrypted_damage(tmp_path, mode):
+    path = tmp_path / "a.ckpt"
+    ms.save_checkpoint({"w": ms.Tensor([1., 2.])}, str(path), enc_key=KEY, enc_mode=mode)
+    whole = path.read_bytes()
+    path.chmod(0o600)
+    damaged = [whole[:k] for k in range(len(whole))] + [whole + b"x", whole + whole]
+    damaged += [whole[:k] + bytes([whole[k] ^ 1 << k % 8]) + whole[k + 1:] for k in range(len(whole)) if not (mode == "AES-GCM" and 40 <= k < 44)]
+    for content in damaged:
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="Failed to read"):
+            ms.load_checkpoint(str(path), dec_key=KEY, dec_mode=mode)
+
+
+def test_encryption_arguments(tmp_path):
+    path, value = str(tmp_path / "a.ckpt"), {"w": ms.Tensor(1.)}
+    for kw, text in [(dict(enc_key="0" * 16), "enc_key"), (dict(enc_key=KEY, enc_mode="DES"), "DES"), (dict(enc_key=b"0" * 5), "16, 24 or 32"),
+                     (dict(enc_key=KEY * 2, enc_mode="SM4-CBC"), "must have 16 bytes"), (dict(enc_key=KEY, enc_mode=max), "enc_mode"),
+                     (dict(enc_key=KEY, format="safetensors"), "safetensors")]:
+        with pytest.raises(ValueError, match=text):
+            ms.save_checkpoint(value, path, **kw)
+    assert os.listdir(tmp_path) == []
+    ms.save_checkpoint(value, path, enc_key=KEY, async_save=True)
+    from mindspore.train.serialization import wait_async
+    wait_async()
+    assert ms.load_checkpoint_async(path, dec_key=KEY).result()["w"].item() == 1

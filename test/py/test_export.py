@@ -216,6 +216,18 @@ def test_encryption_by_functions(tmp_path):
     close(nn.GraphCell(graph)(x), net(x))
 
 
+@pytest.mark.parametrize("mode", ["AES-GCM", "AES-CBC", "SM4-CBC"])
+def test_encryption(tmp_path, mode):
+    path, key = str(tmp_path / "net.mindir"), b"0123456789abcdef"
+    net, x = nn.Dense(3, 2), Tensor(np.ones((1, 3), np.float32))
+    ms.export(net, x, file_name=path, file_format="MINDIR", enc_key=key, enc_mode=mode)
+    assert b"MatMul" not in pathlib.Path(path).read_bytes()
+    close(nn.GraphCell(ms.load(path, dec_key=key, dec_mode=mode))(x), net(x))
+    for kw in (dict(), dict(dec_key=b"0" * 16, dec_mode=mode)):
+        with pytest.raises(RuntimeError, match="Load MindIR failed"):
+            ms.load(path, **kw)
+
+
 class Loop(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -256,7 +268,7 @@ def test_branches_and_loops(tmp_path):
     (lambda net, x: ms.export(net, file_name="a", file_format="MINDIR"), TypeError, "missing 1 required"),
     (lambda net, x: ms.export(3, x, file_name="a", file_format="MINDIR"), TypeError, "a Cell or a function"),
     (lambda net, x: ms.export(net, x, file_name="a", file_format="AIR"), ValueError, "Ascend backend"),
-    (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k" * 16), NotImplementedError, "AES-GCM"),
+    (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k"), ValueError, "16, 24 or 32"),
     (lambda net, x: ms.export(net, x, file_name="a", file_format="MINDIR", enc_key=b"k", enc_mode="X"), ValueError, "AES-GCM"),
     (lambda net, x: ms.export(Loop(), x, file_name="a", file_format="ONNX"), NotImplementedError, "operator 'while'"),
     (lambda net, x: ms.export(Eigen(), x, file_name="a", file_format="MINDIR"), NotImplementedError, "operator 'svd'"),

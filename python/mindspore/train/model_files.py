@@ -3,7 +3,10 @@ import inspect
 import os
 import shutil
 
+import numpy as np
+
 from mindspore import _c
+from mindspore.common._rows import format as _format
 from mindspore.train import mindir
 
 _FORMATS = ("AIR", "ONNX", "MINDIR")
@@ -149,23 +152,26 @@ def _write(path, pieces):
         raise
 
 
-def _check_encryption(who, key, mode, action):
-    """The function that encrypts or decrypts, or None."""
+def sealing(who, key, mode, action):
+    """Mode and key as the functions of files take them, nothing without a key."""
     if key is None:
-        return None
-    if callable(mode):
-        return mode
+        return ()
     if not isinstance(key, bytes):
-        raise TypeError(f"For '{who}', the argument '{action}_key' must be bytes, but got {type(key)}.")
-    if mode not in ("AES-GCM", "AES-CBC", "SM4-CBC"):
-        raise ValueError(f"MindIR only support AES-GCM/AES-CBC/SM4-CBC encryption, but got {mode}")
-    raise NotImplementedError(f"For '{who}', encryption with '{mode}' is not supported; '{action}_mode' may be a function of the content "
-                              "and the key.")
+        raise ValueError(f"For '{who}', the parameter '{action}_key' must be isinstance of bytes or None, but got {type(key)}.")
+    if not isinstance(mode, str):
+        raise ValueError(f"For '{who}', the parameter '{action}_mode' must be isinstance of str, but got {type(mode)}.")
+    return mode, key.hex()
+
+
+def _content(tensor_of, content, *args):
+    """What ``_format.seal`` or ``_format.unseal`` makes of bytes."""
+    return tensor_of(_c.Tensor(np.frombuffer(content, np.uint8)), *args).get_bytes()
 
 
 def export(net, *inputs, file_name, file_format, **kwargs):
     """Writes a network, as it computes such inputs, to a file. file_format: 'MINDIR' (read by ``load``) or 'ONNX'. An input that is
-    ``Tensor(shape=[None, ...], dtype=...)`` has open sizes. enc_key, enc_mode (a function of content and key) encrypt it."""
+    ``Tensor(shape=[None, ...], dtype=...)`` has open sizes. enc_key (bytes) encrypts it; enc_mode is 'AES-GCM',
+    'AES-CBC', 'SM4-CBC' or a function of content and key."""
     if file_format not in _FORMATS:
         raise ValueError(f"For 'export', 'file_format' must be one of {list(_FORMATS)}, but got {file_format}.")
     if not isinstance(file_name, str):
@@ -178,12 +184,17 @@ def export(net, *inputs, file_name, file_format, **kwargs):
             raise NotImplementedError(f"For 'export', the argument '{name}' is not supported.")
     if not callable(net):
         raise TypeError(f"For 'export', the argument 'net' must be a Cell or a function, but got {type(net)}.")
-    encrypt = _check_encryption("export", kwargs.get("enc_key"), kwargs.get("enc_mode", "AES-GCM"), "enc")
+    key, mode = kwargs.get("enc_key"), kwargs.get("enc_mode", "AES-GCM")
+    mode_and_key = () if callable(mode) else sealing("export", key, mode, "enc")
     if file_format == "AIR":
         raise ValueError("Only support export file in 'AIR' format with Ascend backend.")
     suffix = "." + file_format.lower()
     path = os.path.realpath(file_name if file_name.endswith(suffix) else file_name + suffix)
-    seal = (lambda content: encrypt(content, kwargs["enc_key"])) if encrypt else (lambda content: content)
+
+    def seal(content):
+        if key is None:
+            return content
+        return mode(content, key) if callable(mode) else _content(_format.seal, content, *mode_and_key)
     if file_format == "ONNX":
         write_onnx(net, inputs, path, seal)
     else:
@@ -246,7 +257,7 @@ def _opened(x, axes):
 
 
 def load(file_name, **kwargs):
-    """The model of a .mindir file, for ``nn.GraphCell``. dec_key, dec_mode (a function of path and key): how to decrypt it."""
+    """The model of a .mindir file, for ``nn.GraphCell``. dec_key and dec_mode (or a function of path and key) decrypt it."""
     if not isinstance(file_name, str):
         raise ValueError(f"For 'load', the argument 'file_name' must be string, but got {type(file_name)}.")
     if not file_name.endswith(".mindir"):
@@ -256,14 +267,20 @@ def load(file_name, **kwargs):
     if not os.path.exists(path):
         raise ValueError(f"For 'load', the argument 'file_name'(MindIR file) does not exist, please check whether the 'file_name' is "
                          f"correct: {file_name!r}.")
-    decrypt = _check_encryption("load", kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM"), "dec")
-    if decrypt:
-        content = decrypt(path, kwargs["dec_key"])
+    key, mode = kwargs.get("dec_key"), kwargs.get("dec_mode", "AES-GCM")
+    if key is not None and callable(mode):
+        content = mode(path, key)
         if not isinstance(content, bytes):
             raise RuntimeError(f"For 'load', 'dec_mode' must give bytes, but got {type(content)}.")
-    else:
-        with open(path, "rb") as f:
-            content = f.read()
+        return mindir.decode(f"The MindIR file {file_name}", content, os.path.dirname(path))
+    seal = sealing("load", key, mode, "dec")
+    with open(path, "rb") as f:
+        content = f.read()
+    if seal:
+        try:
+            content = _content(_format.unseal, content, *seal, f"the MindIR file {file_name}")
+        except ValueError as e:
+            raise RuntimeError(f"Load MindIR failed. {e}") from e
     return mindir.decode(f"The MindIR file {file_name}", content, os.path.dirname(path))
 
 

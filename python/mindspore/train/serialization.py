@@ -11,7 +11,7 @@ from mindspore.common._rows import format as _format
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.train.model_files import export, load  # noqa: F401
+from mindspore.train.model_files import export, load, sealing  # noqa: F401
 
 __all__ = ["save_checkpoint", "load_checkpoint", "load_checkpoint_async", "load_param_into_net", "async_ckpt_thread_status",
            "ckpt_to_safetensors", "safetensors_to_ckpt"]
@@ -89,22 +89,25 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
     """Writes the Parameters of a Cell (or a dict, or a list of {"name", "data"}) to a file.
 
     The file replaces an older one only when it is complete, and holds a checksum, whatever ``crc_check`` says, with which
-    ``load_checkpoint`` detects damage. ``async_save`` writes in a thread, from a copy taken now.
+    ``load_checkpoint`` detects damage. ``async_save`` writes in a thread, from a copy taken now. With ``enc_key`` (bytes) the file
+    is encrypted; ``enc_mode`` is 'AES-GCM', 'AES-CBC' or 'SM4-CBC'.
     """
     _check_format(format, "save_checkpoint")
     path = _path(ckpt_file_name, format)
-    if enc_key is not None:
-        raise NotImplementedError("For 'save_checkpoint', encryption ('enc_key') is not supported.")
+    seal = sealing("save_checkpoint", enc_key, enc_mode, "enc")
+    if seal and format == "safetensors":
+        raise ValueError("For 'save_checkpoint', when format is 'safetensors', the parameter 'enc_key' must be set to default value "
+                         "'None'.")
     for name in kwargs:
         if name not in ("incremental", "global_step_num", "remove_redundancy"):
             raise TypeError(f"For 'save_checkpoint', unknown argument '{name}'.")
     names, values = _entries(save_obj, choice_func, append_dict)
     write = _format.safetensors_save if format == "safetensors" else _format.ckpt_save
     if not async_save:
-        write(path, names, values)
+        write(path, names, values, *seal)
         return
     values = [v if isinstance(v, str) else v.copy() for v in values]
-    threading.Thread(target=write, args=(path, names, values), name=_ASYNC_NAME).start()
+    threading.Thread(target=write, args=(path, names, values, *seal), name=_ASYNC_NAME).start()
 
 
 _ASYNC_NAME = "asyn_save_ckpt"
@@ -156,9 +159,11 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
     if not os.path.exists(path):
         raise ValueError(f"For 'load_checkpoint', the checkpoint file: {path} does not exist, please check whether the "
                          "'ckpt_file_name' is correct.")
-    if dec_key is not None:
-        raise NotImplementedError("For 'load_checkpoint', decryption ('dec_key') is not supported.")
-    names, values = (_format.safetensors_load if format == "safetensors" else _format.ckpt_load)(path)
+    seal = sealing("load_checkpoint", dec_key, dec_mode, "dec")
+    if seal and format == "safetensors":
+        raise ValueError("For 'load_checkpoint', when format is 'safetensors', the parameter 'dec_key' must be set to default value "
+                         "'None'.")
+    names, values = (_format.safetensors_load if format == "safetensors" else _format.ckpt_load)(path, *seal)
     chosen = _chosen(names, filter_prefix, specify_prefix, choice_func)
     found = {n: v if isinstance(v, str) else Parameter._ms_adopt(v, n) for n, v in zip(names, values) if n in chosen}
     if not found:
