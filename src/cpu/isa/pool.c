@@ -440,25 +440,35 @@ WALKS(double)
                     avg_grad_unit_##T(p, 1, x + c * p->sx[1], 0, y + c * p->sy[1], 0);                       \
         }                                                                                                    \
     }                                                                                                        \
+    static inline __attribute__((always_inline)) void max_grad_unit_##T(                                     \
+        MsPool *p, int64_t m, T *x, int64_t cx, const T *y, int64_t cy, const int64_t *index, int64_t ci)    \
+    {                                                                                                        \
+        int64_t plane = p->x[0] * p->x[1] * p->x[2], step = p->sx[4];                                        \
+        FOR_OUTPUTS(p, {                                                                                     \
+            int64_t io = od * p->si[2] + oh * p->si[3] + ow * p->si[4];                                      \
+            for (int64_t c = 0; c < m; c++) {                                                                \
+                int64_t i = index[io + c * ci];                                                              \
+                if ((uint64_t)i < (uint64_t)plane)                                                           \
+                    x[i * step + c * cx] += y[yo + c * cy];                                                  \
+                else if (i != -1)                                                                            \
+                    p->bad = i;                                                                              \
+            }                                                                                                \
+        })                                                                                                   \
+    }                                                                                                        \
     static void max_grad_##T(void *ctx, int64_t begin, int64_t end)                                          \
     {                                                                                                        \
         MsPool *p = ctx;                                                                                     \
-        int64_t plane = p->x[0] * p->x[1] * p->x[2], step = p->sx[4];                                        \
         for (int64_t r = begin; r < end; r++) {                                                              \
             UNIT(p, r);                                                                                      \
             T *x = (T *)p->px + n * p->sx[0] + c0 * p->sx[1];                                                \
             const T *y = (const T *)p->py + n * p->sy[0] + c0 * p->sy[1];                                    \
             const int64_t *index = p->index + n * p->si[0] + c0 * p->si[1];                                  \
-            FOR_OUTPUTS(p, {                                                                                 \
-                int64_t io = od * p->si[2] + oh * p->si[3] + ow * p->si[4];                                  \
-                for (int64_t c = 0; c < m; c++) {                                                            \
-                    int64_t i = index[io + c * p->si[1]];                                                    \
-                    if ((uint64_t)i < (uint64_t)plane)                                                       \
-                        x[i * step + c * p->sx[1]] += y[yo + c * p->sy[1]];                                  \
-                    else if (i != -1)                                                                        \
-                        p->bad = i;                                                                          \
-                }                                                                                            \
-            })                                                                                               \
+            if (p->sx[1] == 1)                                                                               \
+                max_grad_unit_##T(p, m, x, 1, y, p->sy[1], index, p->si[1]);                                 \
+            else                                                                                             \
+                for (int64_t c = 0; c < m; c++)                                                              \
+                    max_grad_unit_##T(p, 1, x + c * p->sx[1], 0, y + c * p->sy[1], 0, index + c * p->si[1],  \
+                                      0);                                                                    \
         }                                                                                                    \
     }                                                                                                        \
     static void max_take_##T(void *ctx, int64_t begin, int64_t end)                                          \
