@@ -107,25 +107,35 @@ MS_API(mm, "ops.mm mint.mm Tensor.mm", "(input: Tensor, mat2: Tensor) -> Tensor"
     return R(product("mm", T(0), T(1)));
 }
 
-static MsTensor *batched(const char *op, MsTensor *a, MsTensor *b)
+/* Matrices of `rank` dimensions, the first of them equal. */
+static MsTensor *batched(const char *op, MsTensor *a, MsTensor *b, int rank)
 {
-    if (check_rank(op, "input", a, 3) != MS_OK || check_rank(op, "mat2", b, 3) != MS_OK ||
+    if (check_rank(op, "input", a, rank) != MS_OK || check_rank(op, "mat2", b, rank) != MS_OK ||
         check_pair(op, a, b) != MS_OK)
         return NULL;
-    if (shape(a)[0] != shape(b)[0])
+    if (memcmp(shape(a), shape(b), (size_t)(rank - 2) * sizeof *shape(a)) != 0)
         return MS_FAIL_NULL(MS_ERROR_VALUE,
                             "For '%s', the batch sizes must be equal, but got shapes %s and %s.", op,
-                            ms__shape_text(3, shape(a)), ms__shape_text(3, shape(b)));
+                            ms__shape_text(rank, shape(a)), ms__shape_text(rank, shape(b)));
     return ms_matmul(a, b, false, false);
+}
+
+static int several(const MsTensor *a)
+{
+    return ms_tensor_ndim(a) > 3 ? ms_tensor_ndim(a) : 3;
 }
 
 MS_API(ops_bmm, "ops.bmm", "(input_x: Tensor, mat2: Tensor) -> Tensor")
 {
-    return R(batched("bmm", T(0), T(1)));
+    return R(batched("bmm", T(0), T(1), several(T(0))));
 }
-MS_API(mint_bmm, "mint.bmm Tensor.bmm", "(input: Tensor, mat2: Tensor) -> Tensor")
+MS_API(tensor_bmm, "Tensor.bmm", "(input: Tensor, mat2: Tensor) -> Tensor")
 {
-    return R(batched("bmm", T(0), T(1)));
+    return R(batched("bmm", T(0), T(1), several(T(0))));
+}
+MS_API(mint_bmm, "mint.bmm", "(input: Tensor, mat2: Tensor) -> Tensor")
+{
+    return R(batched("bmm", T(0), T(1), 3));
 }
 
 MS_API(mv, "ops.mv", "(mat: Tensor, vec: Tensor) -> Tensor")
@@ -186,19 +196,19 @@ MS_API(addmv, "ops.addmv mint.addmv Tensor.addmv",
 MS_API(ops_baddbmm, "ops.baddbmm",
        "(input: Tensor, batch1: Tensor, batch2: Tensor, beta: number = 1, alpha: number = 1) -> Tensor")
 {
-    return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2)), ARG(3), ARG(4)));
+    return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2), 3), ARG(3), ARG(4)));
 }
 
 MS_API(baddbmm, "mint.baddbmm Tensor.baddbmm ops.baddbmm_ext",
        "(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: number = 1, alpha: number = 1) -> Tensor")
 {
-    return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2)), ARG(3), ARG(4)));
+    return R(combined("baddbmm", T(0), batched("baddbmm", T(1), T(2), 3), ARG(3), ARG(4)));
 }
 
 MS_API(addbmm, "ops.addbmm mint.addbmm Tensor.addbmm",
        "(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: number = 1, alpha: number = 1) -> Tensor")
 {
-    MsTensor *y = batched("addbmm", T(1), T(2));
+    MsTensor *y = batched("addbmm", T(1), T(2), 3);
     return R(combined("addbmm", T(0), y ? ms_sum(y, MS_INTS(0), false) : NULL, ARG(3), ARG(4)));
 }
 

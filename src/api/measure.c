@@ -194,7 +194,10 @@ MS_API(nanmean, "ops.nanmean Tensor.nanmean",
 {
     int64_t buf[MS_MAX_DIM];
     MsInts a = INTS(1, buf);
-    MsTensor *x = floating(ms__cast_to(T(0), DTYPE(3)));
+    if (!ms_dtype_is_float(ms_tensor_dtype(T(0))) && !ms_dtype_is_complex(ms_tensor_dtype(T(0))))
+        return MS_FAIL(MS_ERROR_TYPE, "For 'nanmean', the 'input' must be float or complex, but got %s.",
+                       ms_dtype_name(ms_tensor_dtype(T(0))));
+    MsTensor *x = ms__cast_to(T(0), DTYPE(3));
     if (a.n == -2 || !x) return ms_error()->code;
     if (a.n == 0) a = MS_INTS_NONE;
     MsTensor *nan = ms_is_nan(x), *zero = constant(x, 0);

@@ -620,13 +620,20 @@ MS_API(p_layer_norm, "_p.layer_norm",
     MsTensor *x = T(0), *out[3];
     int n = nd(x);
     int64_t norm = I(3) < 0 ? I(3) + n : I(3), params = I(4) < 0 ? I(4) + n : I(4);
-    if (norm < 0 || norm >= n || params != norm)
-        return MS_FAIL(MS_ERROR_VALUE,
-                       "For 'LayerNorm', 'begin_norm_axis' and 'begin_params_axis' must be the same axis of "
-                       "the %d, but got "
-                       "%lld and %lld.",
-                       n, (long long)I(3), (long long)I(4));
-    MS_TRY(ms_layer_norm(x, T(1), T(2), n - norm, F(5), out));
+    if (norm < 0 || norm >= n || params < 0 || params >= n)
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For 'LayerNorm', 'begin_norm_axis' and 'begin_params_axis' must be in [-%d, %d), but got "
+            "%lld and %lld.",
+            n, n, (long long)I(3), (long long)I(4));
+    bool inside = params == norm;
+    MS_TRY(ms_layer_norm(x, inside ? T(1) : NULL, inside ? T(2) : NULL, n - norm, F(5), out));
+    if (!inside) {
+        MsInts own = {n - (int)params, shape(x) + params};
+        out[0] = ms_add(ms_mul(out[0], ms_reshape(ms__cast_to(T(1), ms_tensor_dtype(x)), own)),
+                        ms_reshape(ms__cast_to(T(2), ms_tensor_dtype(x)), own));
+        if (!out[0]) return ms_error()->code;
+    }
     int64_t s[MS_MAX_DIM];
     for (int d = 0; d < n; d++) s[d] = d < norm ? shape(x)[d] : 1;
     MsTensor *mean = ms_reshape(out[1], (MsInts){n, s}), *rstd = ms_reshape(out[2], (MsInts){n, s});

@@ -223,6 +223,10 @@ MS_API(repeat_interleave_dim, "mint.repeat_interleave Tensor.repeat_interleave",
 MS_API(repeat_elements, "ops.repeat_elements", "(x: Tensor, rep: int, axis: int = 0) -> Tensor")
 {
     int axis;
+    if (T(0)->ndim == MS_MAX_DIM)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For repeat_elements, the rank of x should be less than or equal to %d, but got %d.",
+                       MS_MAX_DIM - 1, T(0)->ndim);
     MS_TRY(ms__api_axis("repeat_elements", I(2), T(0)->ndim, &axis));
     return R(repeat_each(T(0), axis, I(1)));
 }

@@ -93,13 +93,14 @@ static MsStatus vjp_mean(MsVjp *c)
     return done(c);
 }
 
-/* Ties share evenly, as in PyTorch's amax. */
+/* Ties share evenly, as in PyTorch's amax; a cotangent of integers in whole numbers. */
 static MsStatus vjp_extremum(MsVjp *c)
 {
     MsTensor *x = c->in[0], *y = with_axes(c, c->out[0]), *g = with_axes(c, c->ct[0]);
     MsTensor *hit = ms_cast(ms_logical_or(ms_eq(x, y), ms_is_nan(x)), ms_tensor_dtype(g));
     MsTensor *n = ms_sum(hit, c->attr[0].kind ? (MsInts){c->attr[0].n, c->attr[0].v} : MS_INTS_NONE, true);
-    c->grad[0] = ms_mul(hit, ms_div(g, n));
+    bool whole = g && !ms_dtype_is_float(ms_tensor_dtype(g));
+    c->grad[0] = ms_mul(hit, whole ? ms_floor_div(g, n) : ms_div(g, n));
     return done(c);
 }
 

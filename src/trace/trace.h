@@ -38,8 +38,9 @@ struct MsTrace {
     MsGraph *graph;  /* vjp: the tape; stage: the graph so far. Values that no node defines are constants */
     MsTensor **vals; /* vjp: primal by value id, retained. stage: captured value by id, else NULL */
     int cap_vals;
-    int n_x, n_w; /* inputs, weights; their value ids come first */
-    int64_t size; /* vmap: batch size */
+    int n_x, n_w;              /* inputs, weights; their value ids come first */
+    int64_t size;              /* vmap: batch size */
+    struct MsBatched *batched; /* vmap: its batched inputs, n_x of them */
 };
 
 /* Applies an operator; the one intercept point. out has room for the outputs (n_out_cap); *n_out is set. */

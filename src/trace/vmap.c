@@ -164,6 +164,41 @@ static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_
     return MS_OK;
 }
 
+/* A batched input, retained: what was written into `x` is written into `in` at the end. */
+struct MsBatched {
+    MsTensor *in, *x, *value; /* `value` is what x stood for at first */
+    int axis;
+};
+
+static MsStatus remember(MsTrace *t, MsTensor *in, MsTensor *x, int axis)
+{
+    struct MsBatched *b = ms__realloc(t->batched, (size_t)(t->n_x + 1) * sizeof *b);
+    if (!b) return MS_ERROR_MEMORY;
+    t->batched = b;
+    b[t->n_x++] = (struct MsBatched){ms_tensor_ref(in), ms_tensor_ref(x), ms_tensor_ref(x->tv.value), axis};
+    return MS_OK;
+}
+
+static MsStatus forget(MsTrace *t, MsStatus st)
+{
+    for (int k = 0; k < t->n_x; k++) {
+        struct MsBatched *b = &t->batched[k];
+        if (st == MS_OK && (b->x->trace != t || b->x->tv.value != b->value)) {
+            MsTensor *v = ms_vmap_value(t, b->x, b->axis);
+            MsTrace *saved = ms__trace_suspend(t);
+            st = v ? ms_tensor_write(b->in, v) : ms_error()->code;
+            ms__trace_resume(saved);
+        }
+        ms_tensor_unref(b->in);
+        ms_tensor_unref(b->x);
+        ms_tensor_unref(b->value);
+    }
+    free(t->batched);
+    t->batched = NULL;
+    t->n_x = 0;
+    return st;
+}
+
 MsTrace *ms_vmap_begin(int n_in, MsTensor *const *in, const int *axis, MsTensor **x)
 {
     int64_t size = -1;
@@ -190,7 +225,9 @@ MsTrace *ms_vmap_begin(int n_in, MsTensor *const *in, const int *axis, MsTensor 
         for (int d = 0; d < in[i]->ndim; d++)
             if (d != axis[i]) a.shape[a.ndim++] = in[i]->shape[d];
         x[i] = v && axis[i] >= 0 ? ms__tensor_traced(t, &a, v, NULL, axis[i]) : v;
+        if (x[i] && axis[i] >= 0 && remember(t, in[i], x[i], axis[i]) != MS_OK) x[i] = NULL;
         if (!x[i]) {
+            forget(t, MS_ERROR_MEMORY);
             ms__trace_close(t);
             return NULL;
         }
@@ -248,7 +285,9 @@ static MsTensor *lower(MsTrace *t, MsTensor *y)
 
 MsStatus ms_vmap_end(MsTrace *t)
 {
-    MsStatus st = ms__failed() ? MS_OK : ms__env_flush(t, lower);
+    bool failed = ms__failed();
+    MsStatus st = forget(t, failed ? ms_error()->code : MS_OK);
+    if (st == MS_OK) st = ms__env_flush(t, lower);
     ms__trace_close(t);
-    return st;
+    return failed ? MS_OK : st;
 }

@@ -60,7 +60,7 @@ VALUES = [
     ('BiasAdd', (), (IMAGE, np.array([1, 2], np.float32)), IMAGE + np.array([1, 2]).reshape(1, 2, 1, 1)),
     ('Conv2D', (3, 3), (IMAGE, K), np.stack([[[IMAGE[0, :, r:r + 3, c:c + 3].sum() for c in (0, 1)] for r in (0, 1)]] * 3)[None]),
     ('MaxPool', (2, 2), (IMAGE,), IMAGE[:, :, 1::2, 1::2]), ('AvgPool', (2, 2), (IMAGE,), IMAGE.reshape(1, 2, 2, 2, 2, 2).mean((3, 5))),
-    ('MaxPoolWithArgmax', (4, 4), (IMAGE,), (IMAGE.max((2, 3), keepdims=True), np.full((1, 2, 1, 1), 15))), ('Softmax', (), (X,), softmax(X)),
+    ('MaxPoolWithArgmax', (4, 4), (IMAGE,), (IMAGE.max((2, 3), keepdims=True), np.array([[[[15]], [[31]]]]))), ('Softmax', (), (X,), softmax(X)),
     ('LogSoftmax', (), (X,), np.log(softmax(X))), ('SoftmaxCrossEntropyWithLogits', (), (X, softmax(-X)), (
         -(softmax(-X) * np.log(softmax(X))).sum(1), softmax(X) - softmax(-X))),
     ('SparseSoftmaxCrossEntropyWithLogits', (), (X, np.array([0, 1], np.int32)), -np.log(softmax(X)[[0, 1], [0, 1]]).mean()),

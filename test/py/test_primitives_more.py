@@ -302,3 +302,43 @@ def test_gradients_of_norm_and_grid():
     assert dx.asnumpy().tolist() == [[[[1, 1], [1, 1]]]] and dgrid.asnumpy().tolist() == [[[[2, 8]]]]
     same(P.FlattenGrad()(Tensor(f32(1, 2)), (2, 1)), [[1], [2]])
     assert P.Load()(x, None) is x and P.TupleToTensor()((1, 2), ms.int64).asnumpy().tolist() == [1, 2]
+
+
+def test_vmap_writes_a_batched_parameter():
+    p = ms.Parameter(Tensor(np.arange(6, dtype=np.float32).reshape(2, 3)), name='p')
+    g = Tensor(np.ones((2, 3), np.float32))
+    ops.vmap(lambda v, d: ops.assign_add(v, d * 2), in_axes=(1, 1), out_axes=0)(p, g)
+    assert (p.asnumpy() == np.arange(6).reshape(2, 3) + 2).all()
+
+
+def test_layer_norm_with_parameters_of_more_axes():
+    x = np.random.default_rng(0).standard_normal((2, 3, 4)).astype(np.float32)
+    g, b = np.arange(12, dtype=np.float32).reshape(3, 4), np.ones((3, 4), np.float32)
+    y, mean, var = ops.LayerNorm(2, 1, 1e-5)(Tensor(x), Tensor(g), Tensor(b))
+    want = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * g + b
+    assert np.allclose(y.asnumpy(), want, atol=1e-5) and mean.shape == var.shape == (2, 3, 1)
+
+
+def test_max_pool_with_argmax_counts_over_channels():
+    x = Tensor(np.arange(36, dtype=np.float32).reshape(2, 2, 3, 3))
+    _, at = ops.MaxPoolWithArgmax(2, 1, 'valid')(x)
+    assert at.asnumpy()[1].tolist() == [[[4, 5], [7, 8]], [[13, 14], [16, 17]]]
+
+
+def test_gradient_of_extrema_of_integers():
+    x = Tensor([3, 1, 2], ms.int32)
+    assert ms.grad(lambda t: ops.reduce_max(t))(x).asnumpy().tolist() == [1, 0, 0]
+
+
+def test_ext_functions_take_keywords_by_position():
+    from mindspore.ops.auto_generate import add_ext
+    assert add_ext(Tensor([1.0]), Tensor([2.0]), 3).asnumpy().tolist() == [7.0]
+
+
+def test_lu_solve():
+    from mindspore import scipy
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((4, 4)), rng.standard_normal((4, 2))
+    for trans, m in ((0, a), (1, a.T)):
+        x = scipy.linalg.lu_solve(scipy.linalg.lu_factor(Tensor(a)), Tensor(b), trans)
+        assert np.allclose(m @ x.asnumpy(), b)

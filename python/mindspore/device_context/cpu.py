@@ -1,4 +1,5 @@
 """The CPU and its options."""
+import sys
 import types
 
 from mindspore import _c
@@ -23,4 +24,7 @@ def threads_num(num):
     _c.set_thread_count(num)
 
 
-op_tuning = types.SimpleNamespace(threads_num=threads_num)
+op_tuning = types.ModuleType(f"{__name__}.op_tuning")
+op_tuning.threads_num = threads_num
+sys.modules[op_tuning.__name__] = op_tuning
+__path__ = []

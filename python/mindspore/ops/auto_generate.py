@@ -17,10 +17,29 @@ def __getattr__(name):
         return getattr(_ops, name)
     except AttributeError:
         if name.endswith('_ext'):
-            return getattr(_mint if hasattr(_mint, name[:-4]) else _mint.nn.functional, name[:-4])
+            return _positional(name, getattr(_mint if hasattr(_mint, name[:-4]) else _mint.nn.functional, name[:-4]))
         if name.endswith('Ext'):
             return _class_of(name)
         raise
+
+
+def _positional(name, run):
+    """The function with what mint takes by keyword alone allowed by position."""
+    try:
+        parameters = _inspect.signature(run).parameters.values()
+    except ValueError:
+        return run
+    ordered = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    if not named or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return run
+
+    def call(*args, **kwargs):
+        n = len(ordered)
+        return run(*args[:n], **dict(zip(named, args[n:])), **kwargs)
+    call.__name__ = name
+    globals()[name] = call
+    return call
 
 
 def _class_of(name):

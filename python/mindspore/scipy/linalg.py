@@ -65,6 +65,26 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
     return lu_, pivots
 
 
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    """The x of a x = b (trans 0), a^T x = b (1) or a^H x = b (2) from what lu_factor gives."""
+    _flag('lu_solve', 'overwrite_b', overwrite_b), _flag('lu_solve', 'check_finite', check_finite)
+    packed, pivots = lu_and_piv
+    packed = _matrix('lu_solve', packed)
+    if trans not in (0, 1, 2):
+        raise ValueError(f"For 'lu_solve', 'trans' must be 0, 1 or 2, but got {trans}.")
+    if b.ndim not in (packed.ndim - 1, packed.ndim):
+        raise ValueError(f"For 'lu_solve', 'b' must have one dimension less than the matrix or as many, but got {b.ndim}.")
+    vector = b.ndim == packed.ndim - 1
+    b = (_ops['expand_dims'](b, -1) if vector else b).astype(packed.dtype)
+    if trans == 0:
+        x = _ops['lu_solve'](b, packed, pivots + 1)
+    else:
+        p, l, u = _ops['lu_unpack'](packed, pivots + 1)
+        y = _linalg.triangular(u, b, True, False, trans)
+        x = _ops['matmul'](p, _linalg.triangular(l, y, False, True, trans))
+    return x[..., 0] if vector else x
+
+
 def lu(a, permute_l=False, overwrite_a=False, check_finite=True):
     """p, l, u with a = p l u; p l and u when `permute_l`."""
     for what, v in (('permute_l', permute_l), ('overwrite_a', overwrite_a), ('check_finite', check_finite)):

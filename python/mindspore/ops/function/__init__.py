@@ -2,6 +2,7 @@
 import sys
 
 from mindspore import ops as _ops
+from mindspore._c import Tensor
 
 
 _PARTS = ('array_func', 'math_func', 'nn_func', 'linalg_func', 'random_func', 'clip_func', 'debug_func', 'grad', 'image_func', 'other_func',
@@ -16,6 +17,8 @@ def __getattr__(name):
     try:
         return getattr(_ops, name)
     except AttributeError:
+        if name.startswith('new_'):
+            return getattr(Tensor, name)
         if not name.endswith('_ext'):
             raise
         from mindspore.ops import auto_generate

@@ -137,7 +137,8 @@ def max_pool(prim, x, n):
 def max_pool_with_index(prim, x):
     kernel, stride, mode, pad = _pool(prim, 2)
     y, index = nn.max_pool(x, 2, kernel, stride, mode, pad, 1, False, True)
-    return y, index.astype(mstype.int32)
+    plane = Tensor([[[[c * x.shape[2] * x.shape[3]]] for c in range(x.shape[1])]], mstype.int64)  # positions count from the first channel
+    return y, (index + plane).astype(mstype.int32)
 
 
 def avg_pool(prim, x, n):

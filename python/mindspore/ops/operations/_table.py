@@ -662,7 +662,7 @@ LogSoftmaxGrad(axis=-1)(y, dout) = o.sub(dout, o.mul(o.exp(y), p.reduce_sum(dout
 MaxPoolGrad(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, out, dout) = vjp(lambda t: max_pool(self, t, 2), dout, x)
 MaxPool3DGrad(kernel_size=(1, 1, 1, 1, 1), strides=(1, 1, 1, 1, 1), pad_mode='VALID', pad_list=0, data_format='NCDHW')(x, out, dout) = \
 vjp(lambda t: max_pool(self, t, 3), dout, x)
-MaxPoolGradWithArgmax(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, dout, argmax) = p.max_pool_grad(x, dout, argmax)
+MaxPoolGradWithArgmax(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, dout, argmax) = p.max_pool_grad(x, dout, o.floor_mod(argmax, x.shape[2] * x.shape[3]))
 MaxPoolGradWithArgmaxV2(kernel_size, strides=None, pads=0, dilation=(1, 1), ceil_mode=False, argmax_type=int64)(x, dout, argmax) = \
 p.max_pool_grad(x, dout, argmax)
 MaximumGrad(grad_x=True, grad_y=True)(x, y, dout) = vjp(o.maximum, dout, x, y)
@@ -673,7 +673,7 @@ vjp(lambda t: p.nll_loss(t, labels, weight, reduction, ignore_index)[0], loss_gr
 PReLUGrad()(y_backprop, x, weight) = vjp(o.prelu, y_backprop, x, weight)
 ROIAlignGrad(pooled_height, pooled_width, spatial_scale, sample_num=2)(dout, rois, xdiff_shape) = \
 vjp(lambda t: p.roi_align(t, rois, pooled_height, pooled_width, spatial_scale, sample_num, 1), dout, o.zeros(ints(xdiff_shape), dout.dtype))
-ReLU6Grad()(dout, x) = vjp(o.relu6, dout, x)
+ReLU6Grad()(dout, x) = o.mul(dout, o.cast(o.logical_and(x > 0, x <= 6), dout.dtype))
 ReciprocalGrad()(y, dout) = o.neg(o.mul(dout, o.square(y)))
 ReluGrad()(dout, x) = vjp(o.relu, dout, x)
 ResizeBilinearGrad(align_corners=False, half_pixel_centers=False)(grads, image) = \
