@@ -185,14 +185,14 @@ int py_sampler(PyObject *o, MsSampler **s)
 
 /* ---- samplers ---- */
 
-/* fn(n_rows) gives a list of int. */
+/* fn(n_rows, epoch, again) gives a list of int; again = the same as just before, there was not enough room. */
 static MsStatus sampler_fill(void *ctx, int64_t n_rows, int64_t epoch, int64_t cap, int64_t *index,
                              int64_t *n)
 {
-    (void)epoch;
     PyGILState_STATE gil = PyGILState_Ensure();
     MsStatus st = MS_OK;
-    PyObject *list = PyObject_CallFunction(ctx, "L", (long long)n_rows);
+    PyObject *list = PyObject_CallFunction(ctx, "LLO", (long long)n_rows, (long long)epoch,
+                                           cap > 1 && cap > n_rows ? Py_True : Py_False);
     if (list && !PyList_Check(list)) {
         Py_CLEAR(list);
         PyErr_SetString(PyExc_TypeError, "a sampler must give a list of int");
@@ -210,10 +210,23 @@ static MsStatus sampler_fill(void *ctx, int64_t n_rows, int64_t epoch, int64_t c
     return st;
 }
 
+/* fn.size(n_rows): what it will give, -1 = unknown. */
+static int64_t sampler_size(void *ctx, int64_t n_rows)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *size = PyObject_CallMethod(ctx, "size", "L", (long long)n_rows);
+    int64_t n = size ? PyLong_AsLongLong(size) : -1;
+    Py_XDECREF(size);
+    PyErr_Clear();
+    PyGILState_Release(gil);
+    return n;
+}
+
 static PyObject *ds_sampler_host(PyObject *m, PyObject *fn)
 {
     (void)m;
-    MsHostSampler h = {.fill = sampler_fill, .release = release_object, .ctx = Py_NewRef(fn)};
+    MsHostSampler h = {
+        .fill = sampler_fill, .size = sampler_size, .release = release_object, .ctx = Py_NewRef(fn)};
     return capsule(ms_sampler_host(&h), SAMPLER, free_sampler);
 }
 

@@ -411,7 +411,7 @@ static MsStatus fill_host(MsSampler *s, int64_t n, int64_t epoch, int64_t **out,
 static MsStatus fill_own(MsSampler *s, const MsLabels *labels, const int64_t *rows, int64_t n, MsDataRng *rng,
                          int64_t epoch, int64_t **out, int64_t *count)
 {
-    int64_t m = own_size(s, n);
+    int64_t m = s->kind == HOST ? 0 : own_size(s, n);
     switch (s->kind) {
     case SEQUENTIAL: {
         *out = identity(m);
@@ -457,8 +457,9 @@ MsStatus ms__sampler_fill(MsSampler *s, const MsLabels *labels, int64_t n, uint6
         int64_t k = (*index)[i];
         if (k < 0 || k >= m)
             st = MS_FAIL(MS_ERROR_RUNTIME,
-                         "The sampler gave the index %lld, which is out of range for a dataset of %lld rows.",
-                         (long long)k, (long long)m);
+                         "The sampler gave an index that is not there: Sample ID (%lld) is out of bound, "
+                         "expected range [0, %lld].",
+                         (long long)k, (long long)m - 1);
         else if (below)
             (*index)[i] = below[k];
     }

@@ -164,7 +164,7 @@ def test_samplers(seed):
     parent = ds.SubsetSampler([3, 0])
     parent.add_child(child)
     assert order(parent) == [3, 0]
-    with pytest.raises(RuntimeError, match='out of range'):
+    with pytest.raises(RuntimeError, match=r'\(9\) is out of bound'):
         order([9])
     labels = np.repeat(np.arange(3), 4)
     d = ds.NumpySlicesDataset({'v': np.arange(12), 'label': labels}, sampler=ds.PKSampler(2, 2))
@@ -172,6 +172,63 @@ def test_samplers(seed):
     assert rows(numbers(7, num_shards=2, shard_id=1)) == [1, 3, 5, 0]
     assert rows(numbers(7, num_samples=3)) == [0, 1, 2]
     assert sorted(rows(numbers(6, shuffle=None))) == list(range(6))
+
+
+def test_sampler_of_python():
+    class Counting(ds.Sampler):
+        def __init__(self, length=None, num_samples=None):
+            super().__init__(num_samples)
+            self.at, self.length = 0, length
+
+        def __iter__(self):
+            return iter([self.at] * 3)
+
+        def reset(self):
+            self.at += 1
+
+    d = ds.NumpySlicesDataset(list(range(8)), sampler=Counting())
+    assert d.get_dataset_size() == 3
+    for _ in range(2):  # each pass works on a copy
+        it = d.create_tuple_iterator(num_epochs=3, output_numpy=True)
+        assert [[int(r[0]) for r in it] for _ in range(3)] == [[0] * 3, [1] * 3, [2] * 3]
+    assert rows(d.repeat(2)) == [0, 0, 0, 1, 1, 1]
+
+    class Sized:
+        def __init__(self, n):
+            self.n = n
+
+        def __len__(self):
+            return self.n
+
+        def __iter__(self):
+            return iter(range(10))  # more than the dataset has, and than it says
+
+    d = ds.NumpySlicesDataset(list(range(8)), sampler=Sized(5))
+    assert d.get_dataset_size() == 5 and rows(d) == [0, 1, 2, 3, 4]
+    d = ds.NumpySlicesDataset(list(range(20)), sampler=Sized(15))
+    assert d.get_dataset_size() == 15
+    with pytest.raises(RuntimeError, match='data read from generator 10 is different from generator.len 15'):
+        rows(d)
+    with pytest.raises(TypeError, match='Unsupported sampler'):
+        ds.NumpySlicesDataset([1], sampler='a')
+    with pytest.raises(TypeError, match='not an instance of a sampler'):
+        d.use_sampler(1)
+
+
+def test_split_sizes():
+    def sizes(*shares, n=5):
+        return [len(p) for p in numbers(n).split(list(shares), randomize=False)]
+    assert sizes(0.5, 0.5) == [3, 2]  # 2.5 rounds to 2, the row that is left over goes to the first
+    assert sizes(0.35, 0.35, 0.3, n=10) == [3, 4, 3]  # 4 + 4 + 3 are one too many
+    for shares, kind, what in (([], ValueError, 'empty'), ([5, 0.6], ValueError, 'list of int or list of float'),
+                               ([-1, 6], ValueError, 'negative'), ([3, 1], RuntimeError, 'split sizes 4 is not equal'),
+                               ([0.3, 0.6], ValueError, 'sum up to 1'), ([1.5, 0.5], ValueError, 'outside the range'),
+                               ([0.05, 0.95], RuntimeError, '0.05 is too small'),
+                               ([0.15] * 5 + [0.25], RuntimeError, 'calculated split sizes 6')):
+        with pytest.raises(kind, match=what):
+            numbers(5).split(shares)
+    with pytest.raises(RuntimeError, match='sharded'):
+        numbers(5, num_shards=2, shard_id=0).split([2, 1])
 
 
 def test_split(seed):

@@ -92,6 +92,11 @@ def test_minddataset_shards_and_padding(tmp_path):
     parts = [column(ds.MindDataset(path, ['id', 'name'], shuffle=False, num_shards=2, shard_id=k, padded_sample=sample,
                                    num_padded=1)) for k in range(2)]
     assert sorted(sum(parts, [])) == [-9, -2, -1, 0, 1, 2] and len(parts[0]) == len(parts[1]) == 3
+    assert [column(ds.MindDataset(path, ['id'], shuffle=False, num_shards=2, shard_id=k)) for k in range(2)] == [
+        column(ds.MindDataset(path, ['id'], shuffle=False))[:][k::2] + [-2] * k for k in range(2)]
+    uneven = ds.MindDataset(path, ['id', 'name'], num_shards=4, shard_id=0, padded_sample=sample, num_padded=1)
+    with pytest.raises(RuntimeError, match='can not be divisible by the value'):
+        uneven.get_dataset_size()
     picked = ds.MindDataset(path, ['id'], sampler=ds.SubsetSampler([3, 1]))
     assert column(picked) == [1, -1]
     for kw, text in (({'num_padded': 1}, 'padded_sample is not'), ({'columns_list': ['nope']}, 'nope'),

@@ -228,9 +228,14 @@ class MindDataset(MappableDataset):
                 raise RuntimeError(f"Invalid data, the column '{n}' of columns_list is not in the schema {names}.")
         self.padded_sample, self.num_padded = padded_sample, num_padded or 0
         self._counts = np.bincount(self._index[:, 0], minlength=len(files)).tolist() + [self.num_padded] * bool(self.num_padded)
+        if num_padded and num_shards is not None and sum(self._counts) % num_shards:
+            sampler = samplers.Refused(f'Invalid data, the size of dataset and padded samples: {sum(self._counts)} can not be '
+                                       f"divisible by the value of 'num_shards': {num_shards}. Please adjust the value of "
+                                       "'num_padded'.")
+            num_shards = shard_id = None
         mixed = mode is None or mode in _MIXED
         chosen = samplers.choose(num_samples or None, sampler, None if sampler is not None else mixed, num_shards, shard_id)
-        if sampler is None:
+        if samplers.by_files(mode):
             chosen.shuffle_mode = mode
         super().__init__(chosen, num_parallel_workers, cache)
 
@@ -242,10 +247,10 @@ class MindDataset(MappableDataset):
     def _check_padded(columns_list, padded_sample, num_padded):
         if padded_sample is not None:
             _check.kind('padded_sample', padded_sample, dict)
-            if not columns_list:
-                raise RuntimeError('padded_sample is specified and requires columns_list as well.')
             if num_padded is None:
                 raise RuntimeError('padded_sample is specified and requires num_padded as well.')
+            if not columns_list:
+                raise RuntimeError('padded_sample is specified and requires columns_list as well.')
             if any(c not in padded_sample for c in columns_list):
                 raise ValueError('padded_sample cannot match columns_list.')
         if num_padded is not None:

@@ -167,6 +167,38 @@ class DictIterator(Iterator):
 
 # ---- datasets ----
 
+def _parts(sizes, total):
+    """The sizes of split as numbers of rows. What rounding adds is taken off the first part that keeps a row, what it leaves
+    over goes to the first part."""
+    if not sizes:
+        raise ValueError('sizes cannot be empty.')
+    if all(isinstance(s, int) for s in sizes):
+        if min(sizes) <= 0:
+            raise ValueError('sizes is a list of integers, and there should be no negative or zero numbers.')
+        what = ''
+    elif all(isinstance(s, float) for s in sizes):
+        if not all(0 < s <= 1 for s in sizes):
+            raise ValueError('sizes is a list of floats, and there should be no numbers outside the range (0, 1].')
+        if abs(sum(sizes) - 1) > 1e-9:
+            raise ValueError('sizes is a list of floats, but the percentages do not sum up to 1.')
+        shares, sizes, what = sizes, [int(round(s * total)) for s in sizes], 'calculated '
+        for share, n in builtins.zip(shares, sizes):
+            if n == 0:
+                raise RuntimeError(f'percentage {share} is too small.')
+        over = sum(sizes) - total
+        if over < 0:
+            sizes[0] -= over
+        elif over > 0:
+            first = next((k for k, n in enumerate(sizes) if n > over), None)
+            if first is not None:
+                sizes[first] -= over
+    else:
+        raise ValueError('sizes should be list of int or list of float.')
+    if sum(sizes) != total:
+        raise RuntimeError(f'Sum of {what}split sizes {sum(sizes)} is not equal to dataset size {total}.')
+    return sizes
+
+
 class Dataset:
     """A pipeline up to here. Methods give a new one and leave this one as it is."""
 
@@ -428,15 +460,9 @@ class Dataset:
     def split(self, sizes, randomize=True):
         """Parts of the dataset, by numbers of rows or by shares that add up to 1."""
         _check.kind('sizes', sizes, list, tuple)
-        total = self.get_dataset_size()
-        if all(isinstance(s, float) for s in sizes):
-            if abs(sum(sizes) - 1) > 1e-9 or min(sizes) <= 0:
-                raise ValueError('sizes should be positive and add up to 1.')
-            sizes = [int(round(s * total)) for s in sizes]
-            sizes[-1] += total - sum(sizes)
-        elif not all(isinstance(s, int) and s > 0 for s in sizes) or sum(sizes) != total:
-            raise RuntimeError(f'Sum of split sizes {list(sizes)} is not equal to the number of rows, {total}.')
-        return self._split(list(sizes), randomize)
+        if self.is_sharded():
+            raise RuntimeError('Dataset should not be sharded before split.')
+        return self._split(_parts(list(sizes), self.get_dataset_size()), randomize)
 
     def _split(self, sizes, randomize):
         if randomize:
@@ -611,6 +637,8 @@ class MappableDataset(Dataset):
         """`new_sampler` chooses among the rows that the present sampler gives."""
         if new_sampler is None:
             return
+        if not isinstance(new_sampler, samplers.Sampler):
+            raise TypeError(f'Input sampler is not an instance of a sampler, but {type(new_sampler)}.')
         if self.sampler is not None:
             new_sampler.add_child(self.sampler)
         self.sampler = new_sampler

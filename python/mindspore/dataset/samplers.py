@@ -1,4 +1,5 @@
 """Samplers: in which order, and which rows, a source with random access is read."""
+import copy
 import enum
 
 import numpy as np
@@ -28,9 +29,7 @@ class Sampler:
     shuffle_mode = None  # a Shuffle that goes by files
 
     def __init__(self, num_samples=None):
-        if num_samples is not None:
-            _check.integer('num_samples', num_samples, 0)
-        self.num_samples = num_samples
+        self.num_samples = _check.samples(num_samples)
         self.child_sampler = None
         self.dataset_size = 0
 
@@ -49,6 +48,10 @@ class Sampler:
     def get_num_samples(self):
         return self.num_samples
 
+    def parse(self):
+        """The sampler; older scripts ask for its form in the pipeline."""
+        return self
+
     def _own(self):
         return host(self)
 
@@ -59,25 +62,68 @@ class Sampler:
         return own if child is None else _c.ds_sampler_chain(own, make(child, by_files))
 
 
+class _Host:
+    """A sampler written in Python, for the pipeline: any iterable of indices. Each pass works on a copy of it, whose
+    reset() is called between the epochs."""
+
+    def __init__(self, sampler):
+        self.sampler, self.copy, self.given = sampler, None, None
+
+    def __call__(self, n_rows, epoch, again):
+        if not again:
+            if epoch == 0 or self.copy is None:
+                self.copy = _copied(self.sampler)
+            elif hasattr(self.copy, 'reset'):
+                self.copy.reset()
+            self.given = _indices(self.copy, n_rows)
+        return self.given
+
+    def size(self, n_rows):
+        known = _length(self.sampler)
+        return len(_indices(copy.deepcopy(self.sampler), n_rows)) if known is None else known
+
+
+def _copied(sampler):
+    try:
+        return copy.deepcopy(sampler)
+    except TypeError:  # what cannot be copied goes on where it is
+        return sampler
+
+
+def _length(sampler):
+    """How many indices a sampler says it gives."""
+    return getattr(sampler, 'num_samples', None) or (len(sampler) if hasattr(sampler, '__len__') else None)
+
+
 def _indices(sampler, n_rows):
     if isinstance(sampler, Sampler):
         sampler.dataset_size = n_rows
-    ids = sampler if isinstance(sampler, (list, tuple, np.ndarray)) else iter(sampler)
-    limit = getattr(sampler, 'num_samples', None)
-    result = []
-    for i in ids:
+    result, limit = [], _length(sampler)
+    for i in iter(sampler):
         for k in np.ravel(np.asarray(i)).tolist():
             if isinstance(k, bool) or not isinstance(k, int):
                 raise TypeError(f'Sampler returned an index {k!r}, which is not an int.')
             result.append(k)
             if limit and len(result) == limit:
                 return result
+    if limit:
+        raise RuntimeError(f'The actual amount of data read from generator {len(result)} is different from generator.len '
+                           f'{limit}, the length of the sampler.')
     return result
 
 
+class Refused:
+    """Stands for a sampler where rows cannot be shared out as asked, which is said when rows are asked for."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __iter__(self):
+        raise RuntimeError(self.text)
+
+
 def host(sampler):
-    """A sampler written in Python, for the pipeline: any iterable of indices."""
-    return _c.ds_sampler_host(lambda n_rows: _indices(sampler, n_rows))
+    return _c.ds_sampler_host(_Host(sampler))
 
 
 class BuiltinSampler(Sampler):
@@ -140,7 +186,7 @@ class DistributedSampler(BuiltinSampler):
         if shard_id >= num_shards:
             raise ValueError(f'shard_id should be in range [0, {num_shards}), but got {shard_id}.')
         if offset > num_shards:
-            raise RuntimeError(f'offset should be no more than num_shards, but got {offset}.')
+            raise RuntimeError(f'DistributedSampler: offset must be no more than num_shards({num_shards}), but got {offset}.')
         super().__init__(num_samples)
         self.num_shards, self.shard_id, self.shuffle, self.offset = num_shards, shard_id, shuffle, offset
         self.shuffle_mode = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else Shuffle.FALSE
@@ -245,9 +291,10 @@ def choose(num_samples, sampler, shuffle, num_shards, shard_id, default_shuffle=
         _check.shard(num_shards, shard_id)
     if sampler is not None:
         if num_samples is not None and isinstance(sampler, BuiltinSampler):
-            raise ValueError(f'Conflicting arguments during sampler assignments. num_samples: {num_samples}, '
-                             f'num_shards: {num_shards}, shard_id: {shard_id}, shuffle: {shuffle}.')
-        if not hasattr(sampler, '__iter__') and not hasattr(sampler, '__getitem__'):
+            raise RuntimeError('sampler and num_samples cannot be specified at the same time.')
+        if isinstance(sampler, (int, list, tuple, np.ndarray)):
+            sampler = SubsetSampler(sampler)
+        if isinstance(sampler, str) or not (hasattr(sampler, '__iter__') or hasattr(sampler, '__getitem__')):
             raise TypeError(f'Unsupported sampler object of type ({type(sampler)})')
         if num_samples is not None:
             outer = SequentialSampler(num_samples=num_samples)
