@@ -49,6 +49,13 @@ def in_a_branch(x):
     return x
 
 
+def in_a_function_of_a_loop(x):
+    for _ in range(2):
+        if x.sum() > 0:
+            x = in_a_branch(x)  # here
+    return x
+
+
 def raised(x):
     if x.sum() > 0:
         raise ValueError(f"no {x}")  # here
@@ -88,6 +95,18 @@ def test_places(fn, mode):
         else:
             last = [t for t in traceback.extract_tb(e.value.__traceback__) if t.filename == __file__][-1]
             assert last.lineno == line(fn)
+
+
+@pytest.mark.parametrize("mode", ["ast", "bytecode"])
+def test_the_calls_that_lead_to_a_branch(mode):
+    compiled = ms.jit(in_a_function_of_a_loop, capture_mode=mode)
+    for _ in range(2):
+        with pytest.raises(ValueError) as e:
+            compiled(T(1, 2, 3))
+        found = [(t.name, t.lineno) for t in traceback.extract_tb(e.value.__traceback__) if t.filename == __file__]
+        here, there = line(in_a_function_of_a_loop), line(in_a_branch)
+        f, g = "in_a_function_of_a_loop", "in_a_branch"
+        assert found[1:] == [(f, here - 2), (f, here - 1), (f, here), (g, there - 1), (g, there)]
 
 
 def test_places_for_other_sizes():

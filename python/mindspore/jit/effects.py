@@ -1,5 +1,6 @@
 """Printing and checking: at once where values are known, when the graph runs where they are not."""
 import builtins
+import types
 
 from mindspore import _c
 from . import runtime, tape, tree
@@ -79,20 +80,25 @@ def fail(fn):
         fn()
     except Exception as e:
         tensors, kind = [], type(e)
-        args, place = _hold(e.args, tensors), runtime.place_of(e)[:3]
-        _c.host(lambda *now: _raise_at(kind(*_fill(args, now)), *place), tuple(tensors))
+        args, places = _hold(e.args, tensors), runtime.places(e)
+        _c.host(lambda *now: _raise_at(kind(*_fill(args, now)), places), tuple(tensors))
 
 
-def _raise_at(error, filename, line, name):
-    """Raises it from the user's line, as the traceback will tell."""
-    code = compile("\n" * (line - 1) + "raise ms__error", filename, "exec").replace(co_name=name)
-    exec(code, {"ms__error": error})
+def _raise_at(error, places):
+    """Raises it from the user's lines, as the traceback will tell."""
+    run, statement = error, "raise ms__next"
+    for filename, line, name in reversed(places):
+        code = compile("\n" * (line - 1) + statement, filename, "exec").replace(co_name=name)
+        run, statement = types.FunctionType(code, {"ms__next": run}), "ms__next()"
+    if not places:
+        raise error
+    run()
 
 
 def check(condition, fail, *data):
     """fail(*data) raises when the one-element tensor condition is false."""
     tensors = [condition]
-    held, place = [_hold(d, tensors) for d in data], runtime.place()
+    held, places = [_hold(d, tensors) for d in data], runtime.places()
 
     def run(*now):
         if not bool(now[0]):
@@ -100,7 +106,7 @@ def check(condition, fail, *data):
                 fail(*[_fill(d, now) for d in held])
             except Exception as e:
                 error = e
-            _raise_at(error, *place)
+            _raise_at(error, places)
     if len(tensors) > 1 or waits(condition):
         _c.host(run, tuple(tensors))
     else:

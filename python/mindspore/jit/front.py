@@ -68,6 +68,7 @@ class Session:
 
     def __init__(self, rewrites):
         self.rewrites = rewrites
+        self.root = Jit.stage.__code__  # of the frame that stages
         self.lost = {}       # variable -> why it has no value
         self.unread = []     # (function, why it was not rewritten)
         self.unstageable = False

@@ -542,7 +542,13 @@ def rewrite(node, owner, freevars, filename):
     module = ast.Module([_at(outer, node)], [])
     code = compile(ast.fix_missing_locations(module), filename, "exec")
     # Inside, the function's own name is what it was: a global, or one of the free variables.
-    return _inner(_inner(code, "ms__factory"), new.name).replace(co_name=name)
+    return _named(_inner(_inner(code, "ms__factory"), new.name).replace(co_name=name), name)
+
+
+def _named(code, name):
+    """The code, whose generated parts have the name of the function that they are of, as tracebacks tell it."""
+    parts = [_named(c, name if c.co_name.startswith("ms__") else c.co_name) if hasattr(c, "co_code") else c for c in code.co_consts]
+    return code.replace(co_name=name, co_consts=tuple(parts))
 
 
 def _strip(args):

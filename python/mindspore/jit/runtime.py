@@ -73,6 +73,20 @@ def place(frame=None):
     return "?", 1, "?"
 
 
+def places(error=None):
+    """[(file, line, function)] of the user's frames, outermost first: those that are being staged, then those of an exception."""
+    found, frame = [], sys._getframe(1) if state.session is not None else None
+    while frame is not None and frame.f_code is not state.session.root:
+        found.append((frame.f_code, frame.f_lineno))
+        frame = frame.f_back
+    found.reverse()
+    tb = error and error.__traceback__.tb_next  # the first one is of the frame that caught it
+    while tb is not None:
+        found.append((tb.tb_frame.f_code, tb.tb_lineno))
+        tb = tb.tb_next
+    return [(code.co_filename, line, code.co_name) for code, line in found if not code.co_filename.startswith(HERE)]
+
+
 def place_of(error):
     """(file, line, function, expression) of the innermost user frame of an exception."""
     found, tb = ("?", 1, "?", ""), error.__traceback__
