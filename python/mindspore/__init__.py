@@ -4,8 +4,15 @@ Everything but tensors, dtypes and the context is imported when it is first name
 little more than loading the library.
 """
 import importlib as _importlib
+import os as _os
 
-from mindspore import _c
+# The threads of GNU OpenMP read once, when it is loaded, how long they wait spinning before they sleep: docs/design/010.
+_spin = not {'GOMP_SPINCOUNT', 'OMP_WAIT_POLICY'} & _os.environ.keys()
+if _spin:
+    _os.environ['GOMP_SPINCOUNT'] = '2500'
+from mindspore import _c  # noqa: E402
+if _spin:
+    del _os.environ['GOMP_SPINCOUNT']
 from mindspore._c import Tensor, from_numpy, frombuffer
 from mindspore.common.dtype import *  # noqa: F403
 from mindspore.common import dtype

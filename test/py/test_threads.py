@@ -1,4 +1,6 @@
 """Several threads at once: eager operators, gradients, one compiled function, recomputation, hooks; each gets its own answer."""
+import os
+import subprocess
 import sys
 import threading
 
@@ -79,3 +81,12 @@ def test_threads(mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
         sys.setswitchinterval(interval)
     assert not wrong
+
+
+@pytest.mark.parametrize('own, spins', [({}, '2500'), ({'GOMP_SPINCOUNT': '70'}, '70'), ({'OMP_WAIT_POLICY': 'passive'}, '0')])
+def test_waiting_threads_spin_as_long_as_the_design_or_the_user_says(own, spins):
+    code = "import os, mindspore; print(os.environ.get('GOMP_SPINCOUNT'))"
+    env = {k: v for k, v in os.environ.items() if k not in ('GOMP_SPINCOUNT', 'OMP_WAIT_POLICY')} | own
+    run = subprocess.run([sys.executable, '-c', code], env=env | {'OMP_DISPLAY_ENV': 'verbose'}, capture_output=True, text=True, check=True)
+    assert f"GOMP_SPINCOUNT = '{spins}'" in run.stderr
+    assert run.stdout.strip() == own.get('GOMP_SPINCOUNT', 'None')
