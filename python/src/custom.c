@@ -66,10 +66,14 @@ static MsStatus run(MsHost *h, int n, MsTensor *const *in)
     return st;
 }
 
+/* Whether a transformation follows one of them: a value of it, or a weight, which its environment holds. */
 static bool any_traced(int n, MsTensor *const *t)
 {
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         if (t[i]->trace) return true;
+        for (MsTrace *s = ms__trace_top(); s; s = s->below)
+            if (s->n_env && ms__env_find(s, t[i])) return true;
+    }
     return false;
 }
 

@@ -227,6 +227,17 @@ def test_recompute_gives_the_same_gradients(mode):
         np.testing.assert_allclose(u.asnumpy(), v.asnumpy(), rtol=2e-5, atol=2e-5)
 
 
+def test_recompute_of_weights_alone():
+    net = nn.Dense(3, 2)
+    x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    grads = [ms.grad(lambda x: (net(x) ** 2).sum(), None, net.trainable_params())(x)]
+    net.recompute()
+    grads.append(ms.grad(lambda x: (net(x) ** 2).sum(), None, net.trainable_params())(x))
+    for a, b in zip(*grads):
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    assert (grads[0][0].asnumpy() != 0).all()
+
+
 def test_recompute_function():
     block = Block()
     x = Tensor(np.random.RandomState(0).randn(4, 16).astype(F32))
