@@ -235,10 +235,22 @@ static PyObject *set_read_hook(PyObject *self, PyObject *fn)
     Py_RETURN_NONE;
 }
 
+static PyObject *autocast(PyObject *self, PyObject *args)
+{
+    PyObject *dtype = NULL;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "|O", &dtype)) return NULL;
+    MsDtype now = ms__autocast();
+    if (dtype) ms__set_autocast(dtype == Py_None ? MS_DTYPE_NONE : py_dtype_of(dtype));
+    return Py_NewRef(now == MS_DTYPE_NONE ? Py_None : py_dtype(now));
+}
+
 static PyMethodDef functions[] = {
     {"content", content, METH_O, "The elements of a concrete tensor as bytes."},
     {"set_read_hook", set_read_hook, METH_O,
      "A function that is told the tensors whose content is looked at while staging."},
+    {"autocast", autocast, METH_VARARGS,
+     "autocast([dtype or None]): sets the half type of this thread; returns what it was."},
     {"avals_key", avals_key, METH_O, "Dtypes and shapes of a tuple of Tensors as bytes, or None."},
     {"share_memory", share_memory, METH_O, "Whether two tensors of a sequence share memory."},
     {"handle_of", handle_of, METH_O, "A number that changes when a Tensor is made to stand for other data."},

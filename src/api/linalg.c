@@ -3,12 +3,19 @@
  * the names makes. Operands are never promoted: a product of two dtypes is an error, as the original has it.
  */
 #include "api/args.h"
+#include "trace/trace.h"
 
 #include <string.h>
 
+/* One dtype, or two that autocast makes one. */
+static bool alike(const MsTensor *a, const MsTensor *b)
+{
+    return ms_tensor_dtype(a) == ms_tensor_dtype(b) || ms__autocast() != MS_DTYPE_NONE;
+}
+
 static MsStatus check_pair(const char *op, const MsTensor *a, const MsTensor *b)
 {
-    if (ms_tensor_dtype(a) == ms_tensor_dtype(b)) return MS_OK;
+    if (alike(a, b)) return MS_OK;
     return MS_FAIL(MS_ERROR_TYPE,
                    "For '%s', the dtypes of 'x1' and 'x2' must be the same, but got 'x1': %s and 'x2': %s.",
                    op, ms_dtype_name(ms_tensor_dtype(a)), ms_dtype_name(ms_tensor_dtype(b)));
@@ -294,7 +301,7 @@ MS_API(dense, "ops.dense mint.nn.functional.linear",
     MsTensor *x = T(0), *w = T(1), *b = T(2);
     MS_TRY(check_pair("dense", x, w));
     if (nd(w) == 2 && nd(x) >= 1 && (!b || nd(b) == 1) && ms_dtype_is_float(ms_tensor_dtype(x)) &&
-        (!b || ms_tensor_dtype(b) == ms_tensor_dtype(x)))
+        (!b || alike(b, x)))
         return R(ms_linear(x, w, b));
     /* a weight of one dimension, a bias that broadcasts, integers and complex numbers */
     if (nd(w) < 1 || nd(w) > 2)

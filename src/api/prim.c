@@ -4,6 +4,7 @@
 #include "api/args.h"
 #include "api/window.h"
 #include "op/random.h"
+#include "trace/trace.h"
 
 #include <float.h>
 #include <math.h>
@@ -503,7 +504,7 @@ MS_API(p_matmul, "_p.matmul",
        "(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool, batch: bool) -> Tensor")
 {
     const char *who = I(4) ? "BatchMatMul" : "MatMul";
-    if (ms_tensor_dtype(T(0)) != ms_tensor_dtype(T(1)))
+    if (ms_tensor_dtype(T(0)) != ms_tensor_dtype(T(1)) && ms__autocast() == MS_DTYPE_NONE)
         return MS_FAIL(MS_ERROR_TYPE,
                        "For '%s', the dtypes of both inputs must be the same, but got %s and %s.", who,
                        ms_dtype_name(ms_tensor_dtype(T(0))), ms_dtype_name(ms_tensor_dtype(T(1))));

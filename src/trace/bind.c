@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 static _Thread_local MsTrace *top;
+static _Thread_local MsDtype half = MS_DTYPE_NONE; /* not NONE: autocast is on */
 
 MsTrace *ms__trace_top(void)
 {
@@ -125,10 +126,25 @@ static bool any_traced(int n_in, MsTensor *const *in)
     return false;
 }
 
+MsDtype ms__autocast(void)
+{
+    return half;
+}
+
+void ms__set_autocast(MsDtype dtype)
+{
+    half = dtype;
+}
+
 MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
                  int *n_out)
 {
     if (__builtin_expect(missing(op, n_in, in), 0)) return ms_error()->code;
+    MsTensor *cast[12];
+    if (__builtin_expect(half != MS_DTYPE_NONE, 0) && n_in <= 12) {
+        MS_TRY(ms__autocast_inputs(op, half, n_in, in, cast));
+        in = cast;
+    }
     if (__builtin_expect(!top, 1) && !any_traced(n_in, in))
         return ms__eval(op, attr, n_in, in, cap, out, n_out);
     MsTrace *t = taker(n_in, in);

@@ -49,6 +49,12 @@ MsStatus ms_bind(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *
 /* The common case of one output. */
 MsTensor *ms_bind1(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in);
 
+/* While the calling thread's autocast is a half type, products compute in it, and what would lose too much in float32. */
+MS_API_EXPORT MsDtype ms__autocast(void); /* MS_DTYPE_NONE: off */
+MS_API_EXPORT void ms__set_autocast(MsDtype dtype);
+/* autocast.c: the inputs as op takes them then. */
+MsStatus ms__autocast_inputs(const MsOp *op, MsDtype half, int n_in, MsTensor *const *in, MsTensor **out);
+
 /* Concrete evaluation: picks a kernel and runs it. */
 MsStatus ms__eval(const MsOp *op, const MsAttr *attr, int n_in, MsTensor *const *in, int cap, MsTensor **out,
                   int *n_out);

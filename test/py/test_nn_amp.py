@@ -37,6 +37,47 @@ def test_levels(level, seen):
     assert level == "O0" or not (y.asnumpy() == plain).all()
 
 
+def test_auto_reaches_every_operator():
+    x = Tensor(np.full((2, 2), 0.5, np.float32))
+
+    def layer(x):
+        return ops.matmul(ops.relu(ops.matmul(x, x)), x)  # half and float32 meet in the second
+
+    half = amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+    compiled = ms.jit(layer)
+    assert compiled(x).dtype == layer(x).dtype == ms.float32
+    around = amp.auto_mixed_precision(lambda x: (compiled(x), layer(x), ops.exp(layer(x)), layer(x) * x), "auto")
+    for f in (around, ms.jit(around), ms.jit(around, capture_mode="bytecode")):
+        assert [y.dtype for y in f(x)] == [ms.float16, ms.float16, ms.float32, ms.float32]
+    assert compiled(x).dtype == ms.float32 and half(x).dtype == ms.jit(half)(x).dtype == ms.bfloat16
+    value, grad = ms.value_and_grad(lambda x: half(x).sum())(x)
+    assert value.dtype == ms.bfloat16 and grad.dtype == ms.float32
+    np.testing.assert_allclose(grad.asnumpy(), ms.grad(lambda x: layer(x).sum())(x).asnumpy(), rtol=0.02)
+    with pytest.raises(ZeroDivisionError):
+        amp.auto_mixed_precision(lambda x: 1 // 0, "auto")(x)
+    assert ops.matmul(x, x).dtype == ms.float32
+    with pytest.raises(TypeError):
+        amp.auto_mixed_precision(layer, "O2")
+
+
+def test_auto_and_recomputation():
+    class Wide(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.SequentialCell(nn.Dense(3, 8), nn.ReLU(), nn.Dense(8, 1))
+
+        def construct(self, x):
+            return self.inner(x).sum()
+
+    x = Tensor(np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32))
+    net = amp.auto_mixed_precision(Wide(), "auto")
+    grads = [ms.grad(net, None, net.trainable_params())(x)]
+    net.inner.recompute()
+    grads.append(ms.grad(net, None, net.trainable_params())(x))
+    for a, b in zip(*grads):
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+
+
 def test_bfloat16_and_lists():
     net = Net()
     assert amp.auto_mixed_precision(net, "O2", ms.bfloat16)(X).dtype == ms.float32 and net.seen[-1] == ["BFloat16"] * 3

@@ -1,6 +1,7 @@
 """Recomputation: the inner values of a Cell are not kept for the gradient, which runs the Cell again."""
 from mindspore import _c
 from mindspore.autodiff import _leaves, _replace
+from mindspore.common.autocast import autocast
 from mindspore.common.function import _no_grad
 from mindspore.common.hooks import _zeros
 
@@ -20,7 +21,7 @@ def run_recomputed(cell, call, args, kwargs):
         return call(args, kwargs)
     weights = [p for p in cell.get_parameters() if p.is_floating_point() or p.is_complex()]
     inputs = _leaves((args, kwargs), [])
-    random = _c.random_state()
+    random, half = _c.random_state(), _c.autocast()
     before = _c.row('ops.stop_gradient')(random) + 0
     with _no_grad():
         out = call(args, kwargs)
@@ -33,7 +34,8 @@ def run_recomputed(cell, call, args, kwargs):
         try:
             _c.write(random, before)
             new_args, new_kwargs = _replace((args, kwargs), iter(xs))
-            again = _leaves(call(new_args, new_kwargs), [])
+            with autocast(half):
+                again = _leaves(call(new_args, new_kwargs), [])
             return tuple(trace.grad(again, cts))
         finally:
             trace.drop()

@@ -23,7 +23,7 @@ import types
 import weakref
 
 from mindspore import _c
-from mindspore.common import hooks
+from mindspore.common import autocast, hooks
 from mindspore.common._mutable import NUMBERS
 from . import effects, guard, runtime, save, source, tape, tree
 from .runtime import Unstageable, state
@@ -385,8 +385,8 @@ class Jit:
                 key += (tuple(kwargs), *[key_of(v, tensors) for v in kwargs.values()])
             if len(tensors) > 1 and _c.share_memory(tensors):
                 key = (key, _twins(tensors))
-        if hooks._tables and not _eager.depth:
-            key = self.with_hooks(key, tensors)
+        if hooks._tables or autocast.active:
+            key = self.with_surroundings(key, tensors)
         forms = self.forms.get(key)
         why = None
         if forms is not None:
@@ -412,10 +412,10 @@ class Jit:
         return ", ".join(found) or "the arguments differ from those of the last compilation"
 
     @staticmethod
-    def with_hooks(key, tensors):
-        """The hooks of arguments are part of what is compiled."""
-        found = tuple([hooks.hooks_of(x) for x in tensors])
-        return (key, found) if any(found) else key
+    def with_surroundings(key, tensors):
+        """The hooks of arguments and the precision around the call are part of what is compiled."""
+        found, half = tuple([hooks.hooks_of(x) for x in tensors]), _c.autocast()
+        return (key, found, half) if any(found) or half is not None else key
 
     def __reduce__(self):  # a copy of a Cell compiles anew
         return type(None), ()
@@ -443,7 +443,7 @@ class Jit:
         forms = self.forms.setdefault(key, [])
         twins = _twins(tensors) if len(tensors) > 1 and _c.share_memory(tensors) else None
         kind = (key_of((args, kwargs), [], _rank), twins)
-        kind = self.kinds.setdefault(self.with_hooks(kind, tensors) if hooks._tables else kind, Sizes())
+        kind = self.kinds.setdefault(self.with_surroundings(kind, tensors), Sizes())
         form = self.resize(key, kind, args, kwargs)
         if form is not None:
             result = form.run(tensors, args, kwargs)

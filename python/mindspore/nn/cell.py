@@ -7,6 +7,8 @@ compiled functions compare, so that a Python value that changed never gives a st
 import inspect
 from collections import OrderedDict, namedtuple
 
+from mindspore import _c
+from mindspore.common.autocast import autocast
 from mindspore.common.hook_handle import HookTable
 from mindspore.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindspore.common.tensor import Tensor
@@ -262,6 +264,10 @@ class Cell:
         return self._run_detour(args, kwargs)
 
     def _run_detour(self, args, kwargs):
+        half = self.__dict__.get("_ms_autocast")
+        if half is not None and _c.autocast() != half:
+            with autocast(half):
+                return self._run_detour(args, kwargs)
         if self.__dict__.get("_ms_recompute") and not self.__dict__.get("_ms_busy"):
             from mindspore.common.recompute import run_recomputed
             return run_recomputed(self, self._run_again, args, kwargs)
@@ -323,7 +329,7 @@ class Cell:
         d = self.__dict__
         d["_ms_plain"] = not (d.get("_forward_pre_hooks") or d.get("_forward_hooks") or d.get("_ms_cast") is not None or
                               d.get("_ms_out") is not None or d.get("_backward_hooks") or d.get("_backward_pre_hooks") or
-                              d.get("_ms_recompute") or hasattr(type(self), "bprop"))
+                              d.get("_ms_recompute") or d.get("_ms_autocast") is not None or hasattr(type(self), "bprop"))
         self._ms_touch()
 
     def register_forward_pre_hook(self, hook_fn, *, prepend=False, with_kwargs=False):

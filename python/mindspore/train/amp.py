@@ -1,10 +1,14 @@
 """Mixed precision of networks: which Cells compute in half precision, and the training step around them.
 
 A Cell computes in a type by casting what enters it (Cell.to_float) and what leaves it; parameters keep float32. Cells stay
-in their place, so that paths and names do not change. Inside functions, types follow from what enters.
+in their place, so that paths and names do not change. At level auto the operators choose (mindspore.common.autocast).
 """
+import functools
+
 from mindspore import nn, ops
+from mindspore.autodiff import _callee
 from mindspore.common import dtype as mstype
+from mindspore.common.autocast import autocast
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 
@@ -15,8 +19,6 @@ _WHITE_CELLS = ("Conv1d", "Conv2d", "Conv3d", "Conv1dTranspose", "Conv2dTranspos
 _WHITE_PRIMITIVES = ("Conv2D", "Conv3D", "Conv2DTranspose", "Conv3DTranspose", "Conv2DBackpropInput", "MatMul", "BatchMatMul",
                      "PReLU", "ReLU", "Ger")
 _BLACK_CELLS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm")
-_AUTO_BLACK_CELLS = _BLACK_CELLS + ("GroupNorm", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "SyncBatchNorm", "Softmax",
-                                    "LogSoftmax", "LogSigmoid", "Softplus", "LossBase")
 
 
 def _named(module, names):
@@ -119,21 +121,26 @@ def _inside_out(network):
 
 
 def _auto(network, dtype):
-    for cell in _walk(network, _cells_of(_named(nn, _WHITE_CELLS)), []):
-        _inside(cell, dtype)
-    for cell in _walk(network, _cells_of(_named(nn, _AUTO_BLACK_CELLS)), []):
-        _inside(cell, mstype.float32)
-    return network
+    if isinstance(network, Cell):
+        network.__dict__["_ms_autocast"] = dtype
+        network._refresh_plain()
+        return network
+
+    @functools.wraps(network)
+    def half(*args, **kwargs):
+        with autocast(dtype):
+            return _callee(network)(*args, **kwargs)
+    return half
 
 
 def auto_mixed_precision(network, amp_level="O0", dtype=mstype.float16):
-    """Sets the precision of the Cells of ``network`` and returns it.
+    """Sets the precision of the Cells of ``network`` and returns it; of a function, at level auto, gives another function.
 
-    O0 nothing; O1 the white list in ``dtype``; O2 everything but the black list; O3 everything; auto: convolutions and
-    products in ``dtype``, normalisations, softmax and losses in float32, the rest in what reaches it.
+    O0 nothing; O1 the white list in ``dtype``; O2 everything but the black list; O3 everything; auto, for every operator
+    that runs inside: convolutions and products in ``dtype``, exponentials, sums and norms in float32, the rest in what reaches it.
     """
-    if not isinstance(network, Cell):
-        raise TypeError(f"The network type should be Cell, but got {type(network)}.")
+    if not isinstance(network, Cell) and not (callable(network) and amp_level == "auto"):
+        raise TypeError(f"The network type should be Cell, or a function at level auto, but got {type(network)}.")
     _check_dtype(dtype)
     if amp_level == "O0":
         return network
