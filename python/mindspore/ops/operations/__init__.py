@@ -6,8 +6,9 @@ import sys
 from mindspore.ops import primitive
 from mindspore.ops.operations import _special
 from mindspore.ops.operations._table import TABLE
+from mindspore.ops.operations._table_more import MORE
 
-_LINES = {line.partition("(")[0]: line for line in TABLE.split("\n") if "(" in line and not line.startswith("#")}
+_LINES = {line.partition("(")[0]: line for line in (TABLE + MORE).split("\n") if "(" in line and not line.startswith("#")}
 _aliases = {"TensorAdd": "Add", "Gelu": "GeLU", "FloorDivision": "FloorDiv", "DepthwiseConv2d": "DepthwiseConv2dNative", "DynamicShape":
             "TensorShape", "MulNoNanV2": "MulNoNan"}
 

@@ -14,11 +14,11 @@ _p = Rows("_p")
 def space():
     """The names that lines of the table use."""
     from mindspore import ops
-    from mindspore.ops.operations import _compose
+    from mindspore.ops.operations import _compose, _sparse
     own = (ints, strided_slice, invert_permutation, conv, depthwise, conv_backprop_input, max_pool, max_pool_with_index, avg_pool, softmax)
     return {"__name__": __name__, "o": ops, "p": _p, "rows": _p, "nn": nn, "optim": optim, "Tensor": Tensor, "int32": mstype.int32,
             "int64": mstype.int64, "float32": mstype.float32, **{f.__name__: f for f in own},
-            **{name: getattr(_compose, name) for name in _compose.__all__}}
+            **{name: getattr(part, name) for part in (_compose, _sparse) for name in part.__all__}}
 
 
 # ---- arguments ----
