@@ -159,13 +159,16 @@ static MsStatus run_one_hot(MsTransformCall *c)
     MsTensor *x = c->in[0];
     int64_t n = (int64_t)c->op->arg[0];
     double rate = c->op->n_arg > 1 ? c->op->arg[1] : 0;
-    if (!ms_dtype_is_int((MsDtype)x->dtype) || x->ndim > 1)
-        return MS_FAIL(MS_ERROR_RUNTIME,
-                       "For 'OneHot', the input must be one or a list of integer labels, but got %s %s.",
-                       ms_dtype_name((MsDtype)x->dtype), ms__shape_text(x->ndim, x->shape));
+    int rank = 0; /* axes of size 1 do not count */
+    for (int d = 0; d < x->ndim; d++) rank += x->shape[d] != 1;
+    if (rank > 1)
+        return MS_FAIL(MS_ERROR_RUNTIME, "OneHot: Only support scalar or 1D input, got rank: %d", rank);
+    if (!ms_dtype_is_int((MsDtype)x->dtype))
+        return MS_FAIL(MS_ERROR_RUNTIME, "OneHot: Only support input of int type, but got: %s",
+                       ms_dtype_name((MsDtype)x->dtype));
     MsTensor *label = ms__data_cast(x, MS_INT64);
     int64_t shape[] = {x->numel, n};
-    MsTensor *wide = ms_tensor_empty(MS_FLOAT64, x->ndim + 1, shape + 1 - x->ndim);
+    MsTensor *wide = ms_tensor_empty(MS_FLOAT64, rank + 1, shape + 1 - rank);
     if (!label || !wide) return ms_error()->code;
     double *v = (double *)wide->data;
     for (int64_t i = 0; i < x->numel; i++) {

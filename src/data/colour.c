@@ -23,20 +23,49 @@ static MsTensor *like(MsTensor *x)
     return ms_tensor_empty((MsDtype)x->dtype, x->ndim, x->shape);
 }
 
-/* channels 0: any image, 3: <H, W, 3> only. */
+/* channels 0: any image, 3: <H, W, 3> only; -1: any shape. bool counts as the numbers 0 and 1. */
 static MsStatus need_u8(MsTransformCall *c, int channels)
 {
     MsTensor *x = c->in[0];
-    bool shape = x->ndim == 3 || (x->ndim == 2 && channels == 0);
-    if (!shape || (channels && x->shape[2] != channels))
-        return MS_FAIL(MS_ERROR_RUNTIME, "%s: the shape of the image must be <H,W,C>%s, but got %s.",
-                       c->op->kind->name, channels ? " with 3 channels" : " or <H,W>",
+    bool shape = channels < 0 || x->ndim == 3 || (x->ndim == 2 && channels == 0);
+    if (!shape || (channels > 0 && x->shape[2] != channels))
+        return MS_FAIL(MS_ERROR_RUNTIME, "%s: image shape is not <H,W,C>%s, got rank: %d, and shape: %s",
+                       c->op->kind->name, channels ? " or channel is not 3" : " or <H,W>", x->ndim,
                        ms__shape_text(x->ndim, x->shape));
-    if (x->dtype != MS_UINT8)
-        return MS_FAIL(MS_ERROR_RUNTIME, "%s: the image must be uint8, but got %s.", c->op->kind->name,
-                       ms_dtype_name((MsDtype)x->dtype));
-    c->out[0] = like(x);
+    if (x->dtype != MS_UINT8 && x->dtype != MS_BOOL)
+        return MS_FAIL(MS_ERROR_RUNTIME, "%s: input image is not in type of uint8, but got: %s",
+                       c->op->kind->name, ms_dtype_name((MsDtype)x->dtype));
+    c->out[0] = ms_tensor_empty(MS_UINT8, x->ndim, x->shape);
     return c->out[0] ? MS_OK : ms_error()->code;
+}
+
+/* a * x + b where low <= x <= high, of any type, rounded and saturated as integers are; the rest stays. */
+static MsStatus linear(MsTransformCall *c, double a, double b, double low, double high)
+{
+    static const struct {
+        MsDtype dtype;
+        double low, high;
+    } range[] = {{MS_UINT8, 0, 255},
+                 {MS_INT8, -128, 127},
+                 {MS_UINT16, 0, 65535},
+                 {MS_INT16, -32768, 32767},
+                 {MS_INT32, -0x1p31, 0x1p31 - 1},
+                 {MS_BOOL, 0, 255}};
+    MsTensor *x = c->in[0], *wide = ms__data_cast(x, MS_FLOAT64), *y = wide ? like(wide) : NULL;
+    if (!y) return ms_error()->code;
+    const double *p = (const double *)wide->data;
+    double *q = (double *)y->data;
+    for (int64_t i = 0; i < y->numel; i++) q[i] = p[i] >= low && p[i] <= high ? p[i] * a + b : p[i];
+    for (size_t k = 0; k < sizeof range / sizeof *range; k++)
+        for (int64_t i = 0; range[k].dtype == (MsDtype)x->dtype && i < y->numel; i++)
+            q[i] = fmin(fmax(rint(q[i]), range[k].low), range[k].high);
+    c->out[0] = ms__data_cast(y, (MsDtype)x->dtype);
+    return c->out[0] ? MS_OK : ms_error()->code;
+}
+
+static bool is_u8(const MsTransformCall *c)
+{
+    return c->in[0]->dtype == MS_UINT8;
 }
 
 static float luma(const uint8_t *p)
@@ -62,6 +91,7 @@ static MsStatus by_table(MsTransformCall *c, const uint8_t *table)
 static MsStatus brightness(MsTransformCall *c, double factor)
 {
     uint8_t table[256];
+    if (!is_u8(c)) return linear(c, factor, 0, -INFINITY, INFINITY);
     MS_TRY(need_u8(c, 0));
     for (int v = 0; v < 256; v++) table[v] = clip((float)(v * factor));
     return by_table(c, table);
@@ -70,6 +100,7 @@ static MsStatus brightness(MsTransformCall *c, double factor)
 static MsStatus solarize(MsTransformCall *c, double low, double high)
 {
     uint8_t table[256];
+    if (!is_u8(c)) return linear(c, -1, 255, low, low == high ? INFINITY : high);
     MS_TRY(need_u8(c, 0));
     for (int v = 0; v < 256; v++) {
         bool inside = low == high ? v >= low : v >= low && v <= high;
@@ -81,6 +112,12 @@ static MsStatus solarize(MsTransformCall *c, double low, double high)
 static MsStatus posterize(MsTransformCall *c, int bits)
 {
     uint8_t table[256];
+    if (c->in[0]->dtype == MS_INT8) { /* the same bits */
+        MsTensor *x = ms_tensor_from(MS_UINT8, c->in[0]->ndim, c->in[0]->shape, c->in[0]->data);
+        MsTransformCall as_u8 = *c;
+        as_u8.in = &x;
+        return x ? posterize(&as_u8, bits) : ms_error()->code;
+    }
     MS_TRY(need_u8(c, 0));
     for (int v = 0; v < 256; v++) table[v] = (uint8_t)(v & ~((1 << (8 - bits)) - 1));
     return by_table(c, table);
@@ -89,29 +126,43 @@ static MsStatus posterize(MsTransformCall *c, int bits)
 static MsStatus invert(MsTransformCall *c)
 {
     uint8_t table[256];
+    if (!is_u8(c)) return linear(c, -1, 255, -INFINITY, INFINITY);
     MS_TRY(need_u8(c, 0));
     for (int v = 0; v < 256; v++) table[v] = (uint8_t)(255 - v);
     return by_table(c, table);
 }
 
+/* Integers are of 0..255, floats of 0..1 and become float32. */
 static MsStatus gamma_of(MsTransformCall *c, double gamma, double gain)
 {
     MsTensor *x = c->in[0];
-    if (x->dtype != MS_UINT8) {
+    int64_t channels = x->ndim < 3 ? 1 : x->shape[x->ndim - 1];
+    bool is_float = ms_dtype_is_float((MsDtype)x->dtype);
+    if (x->ndim < 2)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "AdjustGamma: input tensor is not in shape of <...,H,W,C> or <H,W>, got shape:%s",
+                       ms__shape_text(x->ndim, x->shape));
+    if (channels != 1 && channels != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "AdjustGamma: channel of input image should be 1 or 3, but got: %lld",
+                       (long long)channels);
+    if (!is_u8(c)) {
         MsTensor *y = ms__data_cast(x, MS_FLOAT32);
         MsTensor *z = y ? like(y) : NULL;
         if (!z) return ms_error()->code;
+        double unit = is_float ? 1 : 255, whole = is_float ? 1 : 256 - 1e-3;
         for (int64_t i = 0; i < y->numel; i++) {
-            double v = gain * pow(((float *)y->data)[i], gamma);
-            ((float *)z->data)[i] = (float)fmin(fmax(v, 0), 1);
+            double v = whole * gain * pow(((float *)y->data)[i] / unit, gamma);
+            ((float *)z->data)[i] = (float)fmin(fmax(is_float ? v : floor(v), 0), unit);
         }
-        c->out[0] = ms__data_cast(z, (MsDtype)x->dtype);
+        c->out[0] = ms__data_cast(z, is_float ? MS_FLOAT32 : (MsDtype)x->dtype);
         return c->out[0] ? MS_OK : ms_error()->code;
     }
     uint8_t table[256];
-    MS_TRY(need_u8(c, 0));
+    MS_TRY(need_u8(c, -1));
     for (int v = 0; v < 256; v++) {
-        double y = 255.0 * gain * pow(v / 255.0, gamma);
+        double y =
+            (256 - 1e-3) * gain * pow(v / 255.0, gamma); /* so that 255 fills its share of the scale too */
         table[v] = (uint8_t)(y <= 0 ? 0 : y >= 255 ? 255 : y);
     }
     return by_table(c, table);
@@ -131,9 +182,10 @@ static MsStatus histogram(MsTransformCall *c, int64_t *channels, int64_t (*count
     MS_TRY(need_u8(c, 0));
     MsTensor *x = c->in[0];
     *channels = x->ndim == 3 ? x->shape[2] : 1;
-    if (*channels > 4)
-        return MS_FAIL(MS_ERROR_RUNTIME, "%s: an image has at most 4 channels.", c->op->kind->name);
-    memset(count, 0, 4 * sizeof *count);
+    if (*channels != 1 && *channels != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME, "%s: channel of input image should be 1 or 3, but got: %lld",
+                       c->op->kind->name, (long long)*channels);
+    memset(count, 0, 3 * sizeof *count);
     const uint8_t *p = (const uint8_t *)x->data;
     for (int64_t i = 0; i < x->numel; i++) count[i % *channels][p[i]]++;
     return MS_OK;
@@ -160,9 +212,10 @@ static MsStatus auto_contrast(MsTransformCall *c, double cutoff, int n_ignore, c
         int low = 0, high = 255;
         while (low < 255 && !count[k][low]) low++;
         while (high > 0 && !count[k][high]) high--;
-        double scale = high > low ? 255.0 / (high - low) : 1, offset = high > low ? -low * scale : 0;
+        float scale = high > low ? 255.0f / (float)(high - low) : 1;
+        float offset = high > low ? -(float)low * scale : 0;
         for (int v = 0; v < 256; v++) {
-            double y = v * scale + offset;
+            float y = (float)v * scale + offset;
             table[k][v] = (uint8_t)(y <= 0 ? 0 : y >= 255 ? 255 : (int)y);
         }
     }
@@ -196,6 +249,19 @@ static MsStatus equalize(MsTransformCall *c)
 
 static MsStatus contrast(MsTransformCall *c, double factor)
 {
+    if (!is_u8(c)) {
+        MsTensor *f = ms__data_cast(c->in[0], MS_FLOAT32);
+        if (!f) return ms_error()->code;
+        const float *v = (const float *)f->data;
+        bool is_float = c->in[0]->dtype == MS_FLOAT32;
+        double sum = 0, count = (double)f->numel / 3;
+        for (int64_t i = 0; i < f->numel; i += 3) {
+            float y = 0.299f * v[i] + 0.587f * v[i + 1] + 0.114f * v[i + 2];
+            sum += is_float ? y : rintf(y);
+        }
+        double mean = count > 0 ? sum / count : 0;
+        return linear(c, factor, (is_float ? mean : floor(mean + 0.5)) * (1 - factor), -INFINITY, INFINITY);
+    }
     MS_TRY(need_u8(c, 3));
     const uint8_t *p = (const uint8_t *)c->in[0]->data;
     uint8_t table[256];
@@ -207,8 +273,29 @@ static MsStatus contrast(MsTransformCall *c, double factor)
     return by_table(c, table);
 }
 
+/* The grey of a pixel and the pixel, in shares 1 - f and f, of uint16 and float32. */
+static MsStatus wide_saturation(MsTransformCall *c, float f)
+{
+    bool is_float = c->in[0]->dtype == MS_FLOAT32;
+    MsTensor *x = ms__data_cast(c->in[0], MS_FLOAT32), *y = x ? like(x) : NULL;
+    if (!y) return ms_error()->code;
+    const float *p = (const float *)x->data;
+    float *q = (float *)y->data;
+    for (int64_t i = 0; i < x->numel; i += 3) {
+        float grey = 0.299f * p[i] + 0.587f * p[i + 1] + 0.114f * p[i + 2];
+        for (int k = 0; k < 3; k++) {
+            float v = (is_float ? grey : rintf(grey)) * (1 - f) + p[i + k] * f;
+            q[i + k] = is_float ? v : fminf(fmaxf(rintf(v), 0), 65535);
+        }
+    }
+    c->out[0] = ms__data_cast(y, (MsDtype)c->in[0]->dtype);
+    return c->out[0] ? MS_OK : ms_error()->code;
+}
+
 static MsStatus saturation(MsTransformCall *c, double factor)
 {
+    if (c->in[0]->dtype == MS_FLOAT32 || c->in[0]->dtype == MS_UINT16)
+        return wide_saturation(c, (float)factor);
     MS_TRY(need_u8(c, 3));
     const uint8_t *p = (const uint8_t *)c->in[0]->data;
     uint8_t *q = (uint8_t *)c->out[0]->data;
@@ -220,30 +307,82 @@ static MsStatus saturation(MsTransformCall *c, double factor)
     return MS_OK;
 }
 
+/* Hue in sixths of the circle and saturation of 0..1; `high` is the value. Of bytes both are of 8 bits, the hue in steps of
+ * a 256th and shifted by `steps` of them; their quotients are fixed point numbers of 12 bits. */
+static void hexagon(const float *p, bool bytes, int steps, float *h, float *s, float *high)
+{
+    float r = p[0], g = p[1], b = p[2], low = fminf(r, fminf(g, b));
+    *high = fmaxf(r, fmaxf(g, b));
+    float d = *high - low, turn = *high == r ? g - b : *high == g ? b - r + 2 * d : r - g + 4 * d;
+    if (!bytes) {
+        *s = *high > 0 ? d / *high : 0;
+        *h = d > 0 ? turn / d : 0;
+        return;
+    }
+    int per_hue = d > 0 ? (int)lrint(256 * 4096 / (6.0 * d)) : 0,
+        per_s = *high > 0 ? (int)lrint(255 * 4096 / (double)*high) : 0;
+    *s = (float)(((int)d * per_s + 2048) >> 12) / 255;
+    *h = (float)(((((int)turn * per_hue + 2048) >> 12) + steps) & 255) * (6.0f / 255);
+}
+
 static MsStatus hue(MsTransformCall *c, double shift)
 {
-    MS_TRY(need_u8(c, 3));
-    const uint8_t *p = (const uint8_t *)c->in[0]->data;
-    uint8_t *q = (uint8_t *)c->out[0]->data;
-    for (int64_t i = 0; i < c->in[0]->numel; i += 3) {
-        float r = p[i], g = p[i + 1], b = p[i + 2], high = fmaxf(r, fmaxf(g, b)), low = fminf(r, fminf(g, b));
-        float d = high - low, s = high > 0 ? d / high : 0, h = 0;
-        if (d > 0) h = high == r ? (g - b) / d : high == g ? 2 + (b - r) / d : 4 + (r - g) / d;
-        h += (float)shift * 6;
+    bool bytes = is_u8(c);
+    MsTensor *x = ms__data_cast(c->in[0], MS_FLOAT32), *y = x ? like(x) : NULL;
+    if (bytes) MS_TRY(need_u8(c, 3));
+    if (!y) return ms_error()->code;
+    const float *p = (const float *)x->data;
+    float *q = (float *)y->data;
+    int steps = (int)(shift * 255);
+    for (int64_t i = 0; i < x->numel; i += 3) {
+        float h, s, high;
+        hexagon(p + i, bytes, steps, &h, &s, &high);
+        if (!bytes) h += (float)shift * 6;
         h -= 6 * floorf(h / 6);
         for (int k = 0; k < 3; k++) { /* 5, 3, 1 for r, g, b */
             float t = fmodf(h + (float)(5 - 2 * k), 6);
-            q[i + k] = clip(high - high * s * fmaxf(0, fminf(fminf(t, 4 - t), 1)));
+            float v = high - high * s * fmaxf(0, fminf(fminf(t, 4 - t), 1));
+            q[i + k] = bytes ? clip(v) : v;
         }
     }
-    return MS_OK;
+    c->out[0] = ms__data_cast(y, (MsDtype)c->in[0]->dtype);
+    return c->out[0] ? MS_OK : ms_error()->code;
 }
 
 /* The other image: a 3x3 mean with weight 5 at the centre; the border stays. */
+static MsStatus wide_sharpness(MsTransformCall *c, double factor)
+{
+    MsTensor *x = ms__data_cast(c->in[0], MS_FLOAT64),
+             *s = x ? ms_tensor_from(MS_FLOAT64, x->ndim, x->shape, x->data) : NULL;
+    if (!s) return ms_error()->code;
+    int64_t h = x->shape[0], w = x->shape[1], n = x->ndim == 3 ? x->shape[2] : 1, line = w * n;
+    double low = c->in[0]->dtype == MS_UINT16 ? 0 : -32768,
+           high = c->in[0]->dtype == MS_UINT16 ? 65535 : 32767;
+    bool whole = !ms_dtype_is_float((MsDtype)c->in[0]->dtype);
+    const double *p = (const double *)x->data;
+    double *q = (double *)s->data;
+    for (int64_t i = 1; i + 1 < h; i++)
+        for (int64_t j = n; j < line - n; j++) {
+            const double *m = p + i * line + j;
+            double smooth = (m[-line - n] + m[-line] + m[-line + n] + m[-n] + 5 * m[0] + m[n] + m[line - n] +
+                             m[line] + m[line + n]) /
+                            13;
+            double v = (whole ? rint(smooth) : smooth) * (1 - factor) + m[0] * factor;
+            q[i * line + j] = whole ? fmin(fmax(rint(v), low), high) : v;
+        }
+    c->out[0] = ms__data_cast(s, (MsDtype)c->in[0]->dtype);
+    return c->out[0] ? MS_OK : ms_error()->code;
+}
+
 static MsStatus sharpness(MsTransformCall *c, double factor)
 {
-    MS_TRY(need_u8(c, 0));
     MsTensor *x = c->in[0];
+    if (x->ndim != 2 && x->ndim != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "Sharpness: shape of input is not <H,W,C> or <H,W>, but got rank: %d", x->ndim);
+    if (x->dtype == MS_UINT16 || x->dtype == MS_INT16 || x->dtype == MS_FLOAT32 || x->dtype == MS_FLOAT64)
+        return wide_sharpness(c, factor);
+    MS_TRY(need_u8(c, 0));
     int64_t h = x->shape[0], w = x->shape[1], n = x->ndim == 3 ? x->shape[2] : 1, line = w * n;
     const uint8_t *p = (const uint8_t *)x->data;
     uint8_t *q = (uint8_t *)c->out[0]->data;
@@ -415,14 +554,19 @@ static MsStatus run_lighting(MsTransformCall *c)
 
 /* ---- Gaussian blur: kernel width, height, sigma x, y; the border mirrors without repeating ---- */
 
-static MsStatus gauss(int n, double sigma, float *weight)
+/* For bytes the weights are whole numbers of sum 256: what rounding takes from one the next one gets, the middle the rest. */
+static void gauss(int n, double sigma, bool bytes, float *weight)
 {
-    double sum = 0;
+    double sum = 0, carry = 0, middle = 256;
     if (sigma <= 0) sigma = n * 0.15 + 0.35;
     for (int k = 0; k < n; k++) sum += exp(-pow(k - (n - 1) * 0.5, 2) / (2 * sigma * sigma));
-    for (int k = 0; k < n; k++)
-        weight[k] = (float)(exp(-pow(k - (n - 1) * 0.5, 2) / (2 * sigma * sigma)) / sum);
-    return MS_OK;
+    for (int k = 0; k <= n / 2; k++) {
+        double v = exp(-pow(k - (n - 1) * 0.5, 2) / (2 * sigma * sigma)) / sum, whole = rint(v * 256 + carry);
+        carry += v * 256 - whole;
+        if (bytes) v = k < n / 2 ? whole : middle;
+        middle -= 2 * whole;
+        weight[k] = weight[n - 1 - k] = (float)v;
+    }
 }
 
 static int64_t mirror(int64_t i, int64_t n)
@@ -446,12 +590,13 @@ static MsStatus run_blur(MsTransformCall *c)
     MsTensor *x = c->in[0];
     if (x->ndim != 2 && x->ndim != 3)
         return MS_FAIL(MS_ERROR_RUNTIME,
-                       "GaussianBlur: the shape of the image must be <H,W,C> or <H,W>, but got %s.",
-                       ms__shape_text(x->ndim, x->shape));
+                       "GaussianBlur: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: %d%s",
+                       x->ndim, x->ndim == 1 ? ". You may need to perform Decode first." : "");
     int nx = (int)c->op->arg[0], ny = (int)c->op->arg[1];
     float wx[1024], wy[1024];
-    gauss(nx, c->op->arg[2], wx);
-    gauss(ny, c->op->arg[3], wy);
+    bool bytes = x->dtype == MS_UINT8 || x->dtype == MS_BOOL;
+    gauss(nx, c->op->arg[2], bytes, wx);
+    gauss(ny, c->op->arg[3], bytes, wy);
     MsTensor *f = ms__data_cast(x, MS_FLOAT32), *g = f ? like(f) : NULL, *y = f ? like(f) : NULL;
     if (!g || !y) return ms_error()->code;
     int64_t h = x->shape[0], w = x->shape[1], n = x->ndim == 3 ? x->shape[2] : 1;
@@ -469,10 +614,10 @@ static MsStatus run_blur(MsTransformCall *c)
             const float *from = mid + mirror(i + k - ny / 2, h) * w * n;
             for (int64_t j = 0; j < w * n; j++) out[i * w * n + j] += wy[k] * from[j];
         }
-    if (!ms_dtype_is_float((MsDtype)x->dtype))
+    for (int64_t i = 0; bytes && i < y->numel; i++)
+        out[i] = floorf((out[i] + 32768) / 65536); /* sums are exact */
+    if (!bytes && !ms_dtype_is_float((MsDtype)x->dtype))
         for (int64_t i = 0; i < y->numel; i++) out[i] = rintf(out[i]);
-    if (x->dtype == MS_UINT8)
-        for (int64_t i = 0; i < y->numel; i++) out[i] = fminf(fmaxf(out[i], 0), 255);
     c->out[0] = ms__data_cast(y, (MsDtype)x->dtype);
     return c->out[0] ? MS_OK : ms_error()->code;
 }
@@ -593,27 +738,34 @@ static MsStatus run_swap(MsTransformCall *c)
     }
 
 const MsTransformKind ms__transforms_colour[] = {
-    K("AdjustBrightness", "factor", 1, 1, NULL, run_brightness),
-    K("AdjustContrast", "factor", 1, 1, NULL, run_contrast),
-    K("AdjustSaturation", "factor", 1, 1, NULL, run_saturation),
-    K("AdjustHue", "factor", 1, 1, NULL, run_hue),
+    {"AdjustBrightness", "factor", 1, 1, MS_IMAGE_TYPES | MS_IMAGE_FLAT | MS_IMAGE_GREY_RGB, NULL,
+     run_brightness, NULL},
+    {"AdjustContrast", "factor", 1, 1, MS_IMAGE_BASIC | MS_IMAGE_HWC | MS_IMAGE_RGB, NULL, run_contrast,
+     NULL},
+    {"AdjustSaturation", "factor", 1, 1, MS_IMAGE_BASIC | MS_IMAGE_HWC | MS_IMAGE_RGB, NULL, run_saturation,
+     NULL},
+    {"AdjustHue", "factor", 1, 1, MS_IMAGE_U8_F32 | MS_IMAGE_HWC | MS_IMAGE_RGB, NULL, run_hue, NULL},
     K("AdjustSharpness", "factor", 1, 1, NULL, run_sharpness),
     K("AdjustGamma", "gamma, gain", 2, 2, NULL, run_gamma),
-    K("Invert", "", 0, 0, NULL, run_invert),
+    {"Invert", "", 0, 0, MS_IMAGE_TYPES | MS_IMAGE_NO_HALF | MS_IMAGE_HWC | MS_IMAGE_RGB, NULL, run_invert,
+     NULL},
     K("Equalize", "", 0, 0, NULL, run_equalize),
     K("AutoContrast", "cutoff, ignored values", 1, INT_MAX, NULL, run_auto_contrast),
-    K("Solarize", "min, max", 2, 2, NULL, run_solarize),
+    {"Solarize", "min, max", 2, 2, MS_IMAGE_TYPES | MS_IMAGE_NO_HALF | MS_IMAGE_FLAT | MS_IMAGE_GREY_RGB,
+     NULL, run_solarize, NULL},
     K("Posterize", "bits", 1, 1, NULL, run_posterize),
     K("Grayscale", "channels, prob", 2, 2, NULL, run_grayscale),
     K("ConvertColorSwap", "", 0, 0, NULL, run_swap),
-    K("RandomInvert", "prob", 1, 1, NULL, run_random_invert),
+    {"RandomInvert", "prob", 1, 1, MS_IMAGE_TYPES | MS_IMAGE_NO_HALF | MS_IMAGE_HWC | MS_IMAGE_RGB, NULL,
+     run_random_invert, NULL},
     K("RandomEqualize", "prob", 1, 1, NULL, run_random_equalize),
     K("RandomAutoContrast", "prob, cutoff, ignored values", 2, INT_MAX, NULL, run_random_auto_contrast),
     K("RandomSharpness", "min, max", 2, 2, NULL, run_random_sharpness),
     K("RandomColor", "min, max", 2, 2, NULL, run_random_color),
     K("RandomAdjustSharpness", "factor, prob", 2, 2, NULL, run_random_adjust_sharpness),
     K("RandomPosterize", "min, max", 2, 2, NULL, run_random_posterize),
-    K("RandomSolarize", "min, max", 2, 2, NULL, run_random_solarize),
+    {"RandomSolarize", "min, max", 2, 2,
+     MS_IMAGE_TYPES | MS_IMAGE_NO_HALF | MS_IMAGE_FLAT | MS_IMAGE_GREY_RGB, NULL, run_random_solarize, NULL},
     K("RandomColorAdjust", "brightness min, max, contrast min, max, saturation min, max, hue min, max", 8, 8,
       NULL, run_color_adjust),
     K("RandomLighting", "alpha", 1, 1, NULL, run_lighting),

@@ -181,7 +181,17 @@ typedef struct MsStage {
 
 enum {
     MS_TAKES_MANY = true, /* any number of columns, which are treated alike */
-    MS_TAKES_TEXT = 2     /* texts too; the others refuse them */
+    MS_TAKES_TEXT = 2,    /* texts too; the others refuse them */
+    MS_TAKES_FRAMES = 4,  /* <..., H, W, C>: every image alike, with the same draws */
+    /* What images must be, checked before the run (image_check.c). */
+    MS_IMAGE_TYPES = 8,      /* bool, integers up to 32 bits without uint32, floats */
+    MS_IMAGE_NO_HALF = 16,   /* and not float16 */
+    MS_IMAGE_BASIC = 32,     /* uint8, uint16, float32 */
+    MS_IMAGE_U8_F32 = 64,    /* uint8, float32 */
+    MS_IMAGE_FLAT = 128,     /* <H, W> or <H, W, C> */
+    MS_IMAGE_HWC = 256,      /* <H, W, C> */
+    MS_IMAGE_GREY_RGB = 512, /* 1 or 3 channels */
+    MS_IMAGE_RGB = 1024      /* 3 channels */
 };
 
 typedef struct MsTransformKind {
@@ -203,6 +213,9 @@ struct MsTransform {
     MsTransform **child;
     MsHostTransform host;
 };
+
+/* OK when x is an image as kind->takes says. Errors: RUNTIME. */
+MsStatus ms__image_check(const MsTransformKind *kind, const MsTensor *x);
 
 /* Each ends with name NULL. */
 extern const MsTransformKind ms__transforms_vision[], ms__transforms_basic[], ms__transforms_decode[],

@@ -168,6 +168,33 @@ void ms_transform_unref(MsTransform *t)
 
 /* ---- running ---- */
 
+/* Runs c on every image of x, <..., H, W, C>, from the same state of the generator. */
+static MsTensor *each_frame(MsTransformCall *c, MsTensor *x)
+{
+    int lead = x->ndim - 3;
+    int64_t n = 1, shape[MS_MAX_DIM];
+    for (int d = 0; d < lead; d++) n *= x->shape[d];
+    const MsDataRng start = *c->rng;
+    MsTensor *all = NULL;
+    size_t size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        MsTensor *y,
+            *frame = ms__tensor_view(x, 3, x->shape + lead, x->strides + lead, i * x->strides[lead - 1]);
+        MsTransformCall one = {.op = c->op, .rng = c->rng, .n_in = 1, .n_out = 1, .in = &frame, .out = &y};
+        *c->rng = start;
+        if (!frame || c->op->kind->run(&one) != MS_OK) return NULL;
+        if (!all) {
+            memcpy(shape, x->shape, (size_t)lead * sizeof *shape);
+            memcpy(shape + lead, y->shape, (size_t)y->ndim * sizeof *shape);
+            all = ms_tensor_empty((MsDtype)y->dtype, lead + y->ndim, shape);
+            if (!all) return NULL;
+            size = (size_t)y->numel * ms_dtype_size((MsDtype)y->dtype);
+        }
+        memcpy(all->data + (size_t)i * size, y->data, size);
+    }
+    return all ? all : MS_FAIL_NULL(MS_ERROR_RUNTIME, "%s: there are no images.", c->op->kind->name);
+}
+
 static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *const *in, int *n_out,
                         MsTensor **out)
 {
@@ -182,9 +209,17 @@ static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *cons
                 "%s: the data type of input tensor does not match the requirement of operator: the "
                 "input is text (%s), but must be numbers.",
                 t->kind->name, ms_dtype_name((MsDtype)in[k]->dtype));
-    for (int k = 0; k < n_in; k++)
+    for (int k = 0; k < n_in; k++) {
+        MS_TRY(ms__image_check(t->kind, in[k]));
         if (!(dense[k] = ms__data_contiguous(in[k]))) return ms_error()->code;
+    }
     MsTransformCall c = {.op = t, .rng = rng, .n_in = n_in, .n_out = n_in, .in = dense, .out = out};
+    if ((t->kind->takes & MS_TAKES_FRAMES) && dense[0]->ndim > 3) {
+        *n_out = n_in;
+        for (int k = 0; k < n_in; k++)
+            if (!(out[k] = each_frame(&c, dense[k]))) return ms_error()->code;
+        return MS_OK;
+    }
     MS_TRY(t->kind->run(&c));
     *n_out = c.n_out;
     return MS_OK;

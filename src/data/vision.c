@@ -19,8 +19,9 @@ typedef struct Image {
 static MsStatus image_of(const MsTransformCall *c, MsTensor *x, Image *im)
 {
     if (x->ndim != 2 && x->ndim != 3)
-        return MS_FAIL(MS_ERROR_RUNTIME, "%s: the image must be of shape <H,W> or <H,W,C>, but got %s.",
-                       c->op->kind->name, ms__shape_text(x->ndim, x->shape));
+        return MS_FAIL(
+            MS_ERROR_RUNTIME, "%s: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: %d%s",
+            c->op->kind->name, x->ndim, x->ndim == 1 ? ". You may need to perform Decode first." : "");
     im->h = x->shape[0], im->w = x->shape[1], im->c = x->ndim == 3 ? x->shape[2] : 1;
     im->pixel = (size_t)im->c * ms_dtype_size((MsDtype)x->dtype);
     im->data = x->data;
@@ -46,10 +47,17 @@ static MsStatus run_affine(MsTransformCall *c)
     int n = c->op->kind->stage(c->op, s);
     MS_TRY(ms__affine_run(n, s, c->in[0], &c->out[0]));
     if (c->out[0]) return MS_OK;
+    const MsTensor *x = c->in[0];
+    int n_mean = c->op->n_arg > 2 ? c->op->n_arg / 2 : 0; /* Normalize */
+    if (n_mean && (x->ndim == 2 || x->ndim == 3))
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "%s: number of channels does not match the size of mean and std vectors, got channels: %lld, "
+            "size of mean: %d",
+            c->op->kind->name, (long long)(x->ndim == 2 ? 1 : x->shape[c->op->arg[0] != 0 ? 2 : 0]), n_mean);
     return MS_FAIL(MS_ERROR_RUNTIME,
-                   "%s: an image of type %s and shape %s does not fit; check the rank and the channels.",
-                   c->op->kind->name, ms_dtype_name((MsDtype)c->in[0]->dtype),
-                   ms__shape_text(c->in[0]->ndim, c->in[0]->shape));
+                   "%s: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: %d, of type %s",
+                   c->op->kind->name, x->ndim, ms_dtype_name((MsDtype)x->dtype));
 }
 
 static int stage_rescale(const MsTransform *t, MsStage s[2])
@@ -114,11 +122,19 @@ static MsStatus run_to_tensor(MsTransformCall *c)
 {
     Image im;
     MsStage s[2] = {{.kind = MS_STAGE_DIV, .a = 255}, {.kind = MS_STAGE_CHW, .a = 1}};
+    MsDtype dtype = (MsDtype)c->in[0]->dtype;
+    if (dtype == MS_UINT32 || dtype == MS_INT64 || dtype == MS_UINT64 || ms__data_is_text(c->in[0]))
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "ToTensor: Input includes unsupported data type in [uint32, int64, uint64, string, bytes].");
+    if (c->in[0]->ndim > 3)
+        return MS_FAIL(MS_ERROR_RUNTIME, "ToTensor: image shape should be <H,W,C>, but got rank: %d",
+                       c->in[0]->ndim);
     MS_TRY(image_of(c, c->in[0], &im));
     MS_TRY(ms__affine_run(2, s, c->in[0], &c->out[0]));
     if (!c->out[0])
         return MS_FAIL(MS_ERROR_RUNTIME, "ToTensor: an image of type %s is not supported.",
-                       ms_dtype_name((MsDtype)c->in[0]->dtype));
+                       ms_dtype_name(dtype));
     if (c->op->n_arg > 0) c->out[0] = ms__data_cast(c->out[0], (MsDtype)c->op->arg[0]);
     return c->out[0] ? MS_OK : ms_error()->code;
 }
@@ -373,24 +389,26 @@ static MsStatus run_resize(MsTransformCall *c)
     return MS_OK;
 }
 
+#define MOVES (MS_TAKES_MANY | MS_TAKES_FRAMES | MS_IMAGE_TYPES)
 #define PAD_SIG "left, top, right, bottom, r, g, b, mode"
 
 const MsTransformKind ms__transforms_vision[] = {
     {"Rescale", "rescale, shift", 2, 2, false, NULL, run_affine, stage_rescale},
-    {"Normalize", "is_hwc, mean of each channel, std of each channel", 3, INT_MAX, false, check_normalize,
-     run_affine, stage_normalize},
+    {"Normalize", "is_hwc, mean of each channel, std of each channel", 3, INT_MAX, MS_TAKES_FRAMES,
+     check_normalize, run_affine, stage_normalize},
     {"HWC2CHW", "", 0, 0, false, NULL, run_chw, stage_chw},
-    {"ToTensor", "output_type=float32", 0, 1, false, NULL, run_to_tensor, stage_to_tensor},
-    {"Resize", "height, width (0 = keep the aspect), interpolation", 3, 3, true, check_resize, run_resize,
+    {"ToTensor", "output_type=float32", 0, 1, MS_TAKES_TEXT, NULL, run_to_tensor, stage_to_tensor},
+    {"Resize", "height, width (0 = keep the aspect), interpolation", 3, 3, MOVES, check_resize, run_resize,
      NULL},
-    {"CenterCrop", "height, width", 2, 2, true, check_size, run_center_crop, NULL},
+    {"CenterCrop", "height, width", 2, 2, MS_TAKES_MANY | MS_TAKES_FRAMES, check_size, run_center_crop, NULL},
     {"Crop", "top, left, height, width", 4, 4, true, NULL, run_crop, NULL},
-    {"Pad", PAD_SIG, 8, 8, true, check_pad, run_pad, NULL},
-    {"RandomCrop", "height, width, pad_if_needed, " PAD_SIG, 11, 11, true, check_random_crop, run_random_crop,
-     NULL},
-    {"HorizontalFlip", "", 0, 0, true, NULL, run_hflip, NULL},
-    {"VerticalFlip", "", 0, 0, true, NULL, run_vflip, NULL},
-    {"RandomHorizontalFlip", "prob=0.5", 0, 1, true, check_prob, run_random_hflip, NULL},
+    {"Pad", PAD_SIG, 8, 8, MS_TAKES_MANY | MS_IMAGE_TYPES | MS_IMAGE_FLAT | MS_IMAGE_GREY_RGB, check_pad,
+     run_pad, NULL},
+    {"RandomCrop", "height, width, pad_if_needed, " PAD_SIG, 11, 11, MOVES | MS_IMAGE_GREY_RGB,
+     check_random_crop, run_random_crop, NULL},
+    {"HorizontalFlip", "", 0, 0, MOVES, NULL, run_hflip, NULL},
+    {"VerticalFlip", "", 0, 0, MOVES, NULL, run_vflip, NULL},
+    {"RandomHorizontalFlip", "prob=0.5", 0, 1, MOVES, check_prob, run_random_hflip, NULL},
     {"RandomVerticalFlip", "prob=0.5", 0, 1, true, check_prob, run_random_vflip, NULL},
     {.name = NULL},
 };

@@ -51,12 +51,18 @@ static void sample(const float *in, int64_t h, int64_t w, int64_t n, double y, d
         }
 }
 
+/* Places between pixels are counted in 32nds, as OpenCV counts them and with it the original. */
+static double step(double v, bool projective)
+{
+    return projective ? rint(v * 32) / 32 : floor((rint(v * 1024) + 16) / 32) / 32;
+}
+
 static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, const double *rgb)
 {
     if (x->ndim != 2 && x->ndim != 3)
-        return MS_FAIL_NULL(MS_ERROR_RUNTIME,
-                            "%s: the shape of the image must be <H,W> or <H,W,C>, but got %s.",
-                            c->op->kind->name, ms__shape_text(x->ndim, x->shape));
+        return MS_FAIL_NULL(
+            MS_ERROR_RUNTIME, "%s: input tensor is not in shape of <H,W> or <H,W,C>, but got rank: %d%s",
+            c->op->kind->name, x->ndim, x->ndim == 1 ? ". You may need to perform Decode first." : "");
     int64_t n = x->ndim == 3 ? x->shape[2] : 1, h = x->shape[0], w = x->shape[1];
     if (n > 16 || t->h < 1 || t->w < 1 || t->h > 1 << 20 || t->w > 1 << 20)
         return MS_FAIL_NULL(MS_ERROR_RUNTIME, "%s: an image of shape %s is not supported.", c->op->kind->name,
@@ -75,11 +81,12 @@ static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, 
             double d = m[6] * (double)j + m[7] * (double)i + m[8];
             if (d != 1) u /= d, v /= d;
             if (!(u > -1e6 && u < 1e7 && v > -1e6 && v < 1e7)) u = v = -1e6;
+            if (inter != MS_INTER_NEAREST) u = step(u, d != 1), v = step(v, d != 1);
             sample((const float *)f->data, h, w, n, v, u, inter, fill, out);
         }
     if (!ms_dtype_is_float((MsDtype)x->dtype))
         for (int64_t i = 0; i < y->numel; i++) {
-            float r = rintf(((float *)y->data)[i]);
+            float r = floorf(((float *)y->data)[i] + 0.5f);
             ((float *)y->data)[i] = x->dtype == MS_UINT8 ? fminf(fmaxf(r, 0), 255) : r;
         }
     return ms__data_cast(y, (MsDtype)x->dtype);
@@ -218,15 +225,15 @@ static MsStatus run_random_perspective(MsTransformCall *c)
 const MsTransformKind ms__transforms_warp[] = {
     {"RandomRotation", "degrees min, max, interpolation, expand, has centre, x, y, r, g, b", 10, 10, true,
      NULL, run_rotation, NULL},
-    {"Rotate", "degrees, degrees, interpolation, expand, has centre, x, y, r, g, b", 10, 10, true, NULL,
-     run_rotation, NULL},
+    {"Rotate", "degrees, degrees, interpolation, expand, has centre, x, y, r, g, b", 10, 10,
+     MS_TAKES_MANY | MS_TAKES_FRAMES | MS_IMAGE_TYPES, NULL, run_rotation, NULL},
     {"Affine", "degrees, translate x, y, scale, shear x, y, interpolation, r, g, b", 10, 10, false, NULL,
      run_affine, NULL},
     {"RandomAffine",
      "degrees, translate x, translate y, scale, shear x, shear y (min, max each), interpolation, r, g, b", 16,
      16, false, NULL, run_random_affine, NULL},
-    {"Perspective", "start x, y of 4 points, end x, y of 4 points, interpolation", 17, 17, false, NULL,
-     run_perspective, NULL},
+    {"Perspective", "start x, y of 4 points, end x, y of 4 points, interpolation", 17, 17,
+     MS_IMAGE_TYPES | MS_IMAGE_FLAT, NULL, run_perspective, NULL},
     {"RandomPerspective", "distortion, prob, interpolation", 3, 3, false, NULL, run_random_perspective, NULL},
     {.name = NULL},
 };

@@ -1,6 +1,7 @@
 """Transforms of dataset.vision that decode, resize, warp and colour. Each class checks its arguments and names the C
 transform; composite ones are made of the others."""
 import numbers
+import os
 
 import numpy as np
 
@@ -67,6 +68,10 @@ class _Numbers(TensorOperation):
         return self._numbers
 
 
+class _PilNumbers(_Numbers):
+    _ends_pil = False
+
+
 # ---- decoding ----
 
 class Decode(TensorOperation):
@@ -102,10 +107,15 @@ class ToPIL(PyTensorOperation):
         if is_pil(img):
             return img
         if not isinstance(img, np.ndarray):
-            raise TypeError(f'Input should be NumPy or PIL image, got {type(img)}.')
-        if img.ndim == 3 and img.shape[2] == 1:
-            img = img[:, :, 0]
-        return Image.fromarray(img)
+            raise TypeError(f'The input image should be of type numpy.ndarray or PIL.Image.Image. Got {type(img)}.')
+        if img.ndim not in (2, 3):
+            raise ValueError(f'The dimension of input image should be 2 or 3. Got {img.ndim}.')
+        if img.ndim == 3 and img.shape[2] > 4:
+            raise ValueError(f'The channel of input image should not exceed 4. Got {img.shape[2]}.')
+        if img.ndim == 3 and img.shape[2] > 1 and img.dtype != np.uint8:
+            raise TypeError(f'The input image type {img.dtype} is not supported when image shape is [H, W, 2], [H, W, 3] or '
+                            '[H, W, 4].')
+        return Image.fromarray(img[:, :, 0] if img.ndim == 3 and img.shape[2] == 1 else img)
 
 
 class ToNumpy(PyTensorOperation):
@@ -179,8 +189,10 @@ class FiveCrop(PyTensorOperation):
         if h > size[0] or w > size[1]:
             raise ValueError(f'Crop size {[h, w]} is bigger than input size {size}.')
         low, right = size[0] - h, size[1] - w
-        corners = tuple(Crop(at, self._hw)(img) for at in ((0, 0), (0, right), (low, 0), (low, right)))
-        return corners + (Crop((round(low / 2), round(right / 2)), self._hw)(img),)
+        places = ((0, 0), (0, right), (low, 0), (low, right), (round(low / 2), round(right / 2)))
+        if is_pil(img):
+            return tuple(img.crop((x, y, x + w, y + h)) for y, x in places)
+        return tuple(Crop(at, self._hw)(img) for at in places)
 
 
 class TenCrop(PyTensorOperation):
@@ -191,8 +203,8 @@ class TenCrop(PyTensorOperation):
         self.use_vertical_flip = _check.kind('use_vertical_flip', use_vertical_flip, bool)
 
     def __call__(self, img):
-        from .vision import HorizontalFlip, VerticalFlip
-        flip = VerticalFlip() if self.use_vertical_flip else HorizontalFlip()
+        from .vision import RandomHorizontalFlip, RandomVerticalFlip
+        flip = RandomVerticalFlip(1.0) if self.use_vertical_flip else RandomHorizontalFlip(1.0)
         return self._five(img) + self._five(flip(img))
 
 
@@ -218,6 +230,7 @@ class PadToSize(PyTensorOperation):
 
     def __call__(self, img):
         from .vision import Pad
+        img = np.asarray(img)
         h, w = get_image_size(img)
         top, left = self.offset or ((self._hw[0] - h) // 2, (self._hw[1] - w) // 2)
         bottom, right = self._hw[0] - h - top, self._hw[1] - w - left
@@ -238,7 +251,7 @@ def _degrees(degrees):
     return _pair('degrees', degrees)
 
 
-class RandomRotation(_Numbers):
+class RandomRotation(_PilNumbers):
     """Rotation about the centre, or about `center` = (x, y), by a random angle."""
 
     def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
@@ -257,6 +270,8 @@ class RandomRotation(_Numbers):
 
 class Rotate(RandomRotation):
     """The same by a given angle."""
+
+    _ends_pil = True
 
     def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
         _within('degrees', _check.kind('degrees', degrees, float, int), -_check.FLOAT_INTEGER, _check.FLOAT_INTEGER)
@@ -293,7 +308,7 @@ class Affine(TensorOperation):
                                self._shear[0], self._shear[0], self._shear[1], self._shear[1], *self._tail)
 
 
-class RandomAffine(_Numbers):
+class RandomAffine(_PilNumbers):
     """The same, each at random within its range."""
 
     def __init__(self, degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
@@ -327,7 +342,7 @@ class RandomAffine(_Numbers):
                          *_fill(0 if fill_value is None else fill_value))
 
 
-class Perspective(_Numbers):
+class Perspective(_PilNumbers):
     """Takes four points to four others."""
 
     def __init__(self, start_points, end_points, interpolation=Inter.BILINEAR):
@@ -342,7 +357,7 @@ class Perspective(_Numbers):
         self._numbers = (*points, _inter('interpolation', interpolation))
 
 
-class RandomPerspective(_Numbers):
+class RandomPerspective(_PilNumbers):
     def __init__(self, distortion_scale=0.5, prob=0.5, interpolation=Inter.BICUBIC):
         for name, value in (('distortion_scale', distortion_scale), ('prob', prob)):
             _check.unit(name, _check.kind(name, value, float))
@@ -356,19 +371,33 @@ def _factor(name, value, within=None):
     return (within or _within)(name, value, 0, _check.FLOAT_INTEGER)
 
 
-class AdjustBrightness(_Numbers):
+class _Enhanced(_PilNumbers):
+    """An image of PIL is blended by the class of ImageEnhance named `_enhancer`, with the same formulas for all of its modes."""
+
+    def _pil(self, image):
+        from PIL import ImageEnhance
+        return getattr(ImageEnhance, self._enhancer)(image).enhance(self._numbers[0])
+
+
+class AdjustBrightness(_Enhanced):
+    _enhancer = 'Brightness'
+
     def __init__(self, brightness_factor):
         self.brightness_factor = _factor('brightness_factor', brightness_factor)
         self._numbers = (brightness_factor,)
 
 
-class AdjustContrast(_Numbers):
+class AdjustContrast(_Enhanced):
+    _enhancer = 'Contrast'
+
     def __init__(self, contrast_factor):
         self.contrast_factor = _factor('contrast_factor', contrast_factor)
         self._numbers = (contrast_factor,)
 
 
-class AdjustSaturation(_Numbers):
+class AdjustSaturation(_Enhanced):
+    _enhancer = 'Color'
+
     def __init__(self, saturation_factor):
         self.saturation_factor = _factor('saturation_factor', saturation_factor, _check.within)
         self._numbers = (saturation_factor,)
@@ -380,24 +409,30 @@ class AdjustSharpness(_Numbers):
         self._numbers = (sharpness_factor,)
 
 
-class AdjustHue(_Numbers):
+class AdjustHue(_PilNumbers):
     def __init__(self, hue_factor):
         self.hue_factor = _within('hue_factor', _check.kind('hue_factor', hue_factor, float, int), -0.5, 0.5)
         self._numbers = (hue_factor,)
 
 
-class AdjustGamma(_Numbers):
+class AdjustGamma(_PilNumbers):
     def __init__(self, gamma, gain=1):
         self.gamma, self.gain = _factor('gamma', gamma, _check.within), 1 if gain is None else _check.number('gain', gain)
         self._numbers = (gamma, self.gain)
 
 
 class Invert(TensorOperation):
-    pass
+    _ends_pil = False
+
+    def _pil(self, image):
+        from PIL import ImageOps
+        return ImageOps.invert(image)
 
 
 class Equalize(TensorOperation):
     """Spreads the values of each channel evenly over 0..255; an image of PIL as PIL does."""
+
+    _ends_pil = False
 
     def _pil(self, image):
         from PIL import ImageOps
@@ -413,7 +448,7 @@ def _cutoff(cutoff, ignore):
     return (cutoff, *(_limited('ignore', _check.kind('item', v, int), 0, 255) for v in ignore))
 
 
-class AutoContrast(_Numbers):
+class AutoContrast(_PilNumbers):
     def __init__(self, cutoff=0.0, ignore=None):
         self._numbers = _cutoff(cutoff, ignore)
 
@@ -468,7 +503,7 @@ class RandomEqualize(RandomInvert):
     pass
 
 
-class RandomColor(_Numbers):
+class RandomColor(_PilNumbers):
     def __init__(self, degrees=(0.1, 1.9)):
         degrees = (0.1, 1.9) if degrees is None else degrees
         if not isinstance(degrees, (list, tuple)):
@@ -487,12 +522,12 @@ class RandomAdjustSharpness(_Numbers):
         self._numbers = (_factor('degree', degree), _check.unit('prob', prob))
 
 
-class RandomLighting(_Numbers):
+class RandomLighting(_PilNumbers):
     def __init__(self, alpha=0.05):
         self._numbers = (_factor('alpha', alpha),)
 
 
-class RandomColorAdjust(_Numbers):
+class RandomColorAdjust(_PilNumbers):
     """Brightness, contrast, saturation and hue at random, in random order. A number v stands for (max(0, 1 - v), 1 + v),
     for the hue (-v, v)."""
 
@@ -526,6 +561,8 @@ class RandomColorAdjust(_Numbers):
 
 
 class Grayscale(TensorOperation):
+    _ends_pil = False
+
     def __init__(self, num_output_channels=1):
         if _check.kind('num_output_channels', num_output_channels, int) not in (1, 3):
             raise ValueError('Number of channels of the output grayscale imageshould be either 1 or 3. Got '
@@ -535,8 +572,14 @@ class Grayscale(TensorOperation):
     def _args(self):
         return self.num_output_channels, 1.0
 
+    def _pil(self, image):
+        grey = image.convert('L')
+        return grey if self.num_output_channels == 1 else grey.convert('RGB')
+
 
 class RandomGrayscale(TensorOperation):
+    _ends_pil = False
+
     def __init__(self, prob=0.1):
         self.prob = _check.unit('prob', prob)
 
@@ -668,17 +711,34 @@ def read_file(filename):
     try:
         return np.fromfile(filename, np.uint8)
     except OSError as e:
-        raise RuntimeError(f'Invalid file path, {filename} does not exist or cannot be read.') from e
+        why = 'does not exist.' if not os.path.exists(filename) else 'is not a regular file.' if os.path.isdir(filename) else \
+            'cannot be read.'
+        raise RuntimeError(f'Invalid file path, {filename} {why}') from e
 
 
 def read_image(filename, mode=0):
     """An image file as <H, W, C>; mode: ImageReadMode."""
-    if int(mode) not in (0, 1, 2):
-        raise TypeError(f'Input mode should be an ImageReadMode, but got {mode}.')
-    rgb = Decode()(read_file(filename))
-    if int(mode) == 1:
+    from .vision import ImageReadMode
+    mode = _check.kind('mode', ImageReadMode(mode) if type(mode) is int else mode, ImageReadMode)
+    data = read_file(filename)
+    rgb = Decode()(data)
+    if mode == ImageReadMode.GRAYSCALE or (mode == ImageReadMode.UNCHANGED and _is_grey(data)):
         return Grayscale(1)(rgb)[:, :, None]
     return rgb
+
+
+def _is_grey(data):
+    """Whether the bytes are those of a PNG or JPEG image of one channel, by their headers."""
+    data = data.tobytes()
+    if data[:4] == b'\x89PNG':
+        return data[25] == 0
+    at = 2
+    while data[:2] == b'\xff\xd8' and at + 9 < len(data):  # a JPEG is a list of marked segments
+        marker, size = data[at + 1], int.from_bytes(data[at + 2:at + 4], 'big')
+        if 0xc0 <= marker <= 0xcf and marker not in (0xc4, 0xc8, 0xcc):
+            return data[at + 9] == 1
+        at += 2 + size
+    return False
 
 
 def write_file(filename, data):
@@ -693,8 +753,9 @@ def write_file(filename, data):
 
 
 def _write(name, filename, image, quality):
-    import os
     _check.kind('filename', filename, str)
+    if os.path.isdir(filename):
+        raise RuntimeError(f'Invalid file path, {filename} is not a regular file.')
     image = np.asarray(image.asnumpy() if hasattr(image, 'asnumpy') else image)
     _c.ds_write_image(os.fsencode(filename), name, image, quality)
 

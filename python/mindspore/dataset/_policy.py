@@ -199,6 +199,8 @@ class RandomSelectSubpolicy(TensorOperation):
 class UniformAugment(TensorOperation):
     """num_ops transforms of a list, each drawn at random and applied or not by a fair coin."""
 
+    _ends_pil = False
+
     def __init__(self, transforms, num_ops=2):
         self.transforms = check_list(transforms)
         self.num_ops = _check.integer('num_ops', num_ops, 1)

@@ -27,7 +27,7 @@ def is_pil(value):
 class TensorOperation:
     """A transform that the library has. Subclasses check their arguments and give them as numbers in _args."""
 
-    _numbers_only = False
+    _ends_pil = True  # an image of PIL becomes an array; False: it stays one
 
     def _args(self):
         return ()
@@ -51,9 +51,10 @@ class TensorOperation:
         return _c.ds_apply(self._op, *map(self._input, inputs))
 
     def _pil(self, image):
-        """An image of PIL gives one, where the result still is an image."""
+        """What an image of PIL gives: an array, or again one where the original works on such images."""
         y = _c.ds_apply(self._op, self._input(image))
-        if getattr(self, '_ends_pil', False) or not isinstance(y, np.ndarray) or y.dtype != np.uint8 or y.ndim not in (2, 3):
+        modes = ('uint8', 'bool', 'uint16', 'float32') if image.mode in ('1', 'F', 'I;16') else ('uint8',)
+        if self._ends_pil or not isinstance(y, np.ndarray) or y.dtype not in modes or y.ndim not in (2, 3):
             return y
         from PIL import Image
         return Image.fromarray(y[:, :, 0] if y.ndim == 3 and y.shape[2] == 1 else y)
@@ -181,6 +182,8 @@ class Compose(TensorOperation):
     def __init__(self, transforms):
         self.transforms = check_list(transforms)
 
+    _ends_pil = False
+
     def _flat(self):
         for op in self.transforms:
             if isinstance(op, Compose):
@@ -196,7 +199,7 @@ class Compose(TensorOperation):
 
 
 class _Group(TensorOperation):
-    _mode = 0
+    _mode, _ends_pil = 0, False
 
     def __init__(self, transforms, prob=1.0):
         self.transforms, self.prob = check_list(transforms), prob
@@ -320,12 +323,21 @@ class PadEnd(PyTensorOperation):
 
     def __call__(self, value):
         x = np.asarray(value)
+        if x.ndim == 0:
+            return x
         if len(self.pad_shape) != x.ndim:
-            raise RuntimeError(f'PadEnd: invalid pad shape, the rank of the input is {x.ndim}, but pad_shape is '
-                               f'{self.pad_shape}.')
+            raise RuntimeError(f'PadEnd: invalid pad shape, as rank of input is: {x.ndim}, and rank of pad value: '
+                               f'{len(self.pad_shape)}')
+        if (x.dtype.kind in 'US') != isinstance(self.pad_value, (str, bytes)) and self.pad_value != 0:
+            kind = {str: 'string', bytes: 'bytes', float: 'float64'}.get(type(self.pad_value), 'int64')
+            own = {'U': 'string', 'S': 'bytes'}.get(x.dtype.kind, x.dtype)
+            raise RuntimeError(f'PadEnd: can not pad numeric and string tensors together, but got: {kind} and {own}.')
         shape = [old if new is None else new for new, old in zip(self.pad_shape, x.shape)]
         x = x[tuple(slice(0, n) for n in shape)]
-        value = '' if x.dtype.kind in 'US' and self.pad_value == 0 else self.pad_value
+        value = self.pad_value
+        if x.dtype.kind in 'US':
+            value = '' if value == 0 else value.decode() if isinstance(value, bytes) and x.dtype.kind == 'U' else value
+            x = x.astype(np.result_type(x, np.asarray(value)))  # room for it
         return np.pad(x, [(0, n - m) for n, m in zip(shape, x.shape)], constant_values=value)
 
 
@@ -371,11 +383,12 @@ class Slice(PyTensorOperation):
 
 
 class Unique(PyTensorOperation):
-    """Sorted distinct values, for each element its place among them, and how often each occurs."""
+    """Distinct values as they first occur, for each element its place among them, and how often each occurs."""
 
     def __call__(self, value):
-        values, index, count = np.unique(np.asarray(value).ravel(), return_inverse=True, return_counts=True)
-        return values, index.astype(np.int32), count.astype(np.int32)
+        values, first, index, count = np.unique(np.asarray(value).ravel(), True, True, True)
+        order = np.argsort(first)
+        return values[order], np.argsort(order)[index].astype(np.int32), count[order].astype(np.int32)
 
 
 class Plugin:

@@ -121,8 +121,6 @@ class HWC2CHW(TensorOperation):
 class ToTensor(TensorOperation):
     """<H, W, C> of 0..255 to <C, H, W> of 0..1."""
 
-    _ends_pil = True
-
     def __init__(self, output_type=np.float32):
         self.output_type, self._dtype = output_type, dtype_number(output_type, 'output_type')
 
@@ -141,6 +139,8 @@ class ToType(TensorOperation):
 class Resize(TensorOperation):
     """To (height, width), or with an int the shorter edge to it, keeping the aspect."""
 
+    _ends_pil = False
+
     def __init__(self, size, interpolation=Inter.LINEAR):
         self.size, self.interpolation = size, _check.kind('interpolation', interpolation, Inter)
         self._hw = (_resize_size(size)[0], 0) if isinstance(size, int) else _resize_size(size)
@@ -157,6 +157,8 @@ class Resize(TensorOperation):
 
 
 class CenterCrop(TensorOperation):
+    _ends_pil = False
+
     def __init__(self, size):
         self.size, self._hw = size, _size(size)
 
@@ -177,6 +179,8 @@ class Crop(TensorOperation):
 
 
 class Pad(TensorOperation):
+    _ends_pil = False
+
     def __init__(self, padding, fill_value=0, padding_mode=Border.CONSTANT):
         self._numbers = (*_padding(padding), *_fill(fill_value), _border(padding_mode))
         self.padding, self.fill_value, self.padding_mode = padding, fill_value, padding_mode
@@ -187,6 +191,8 @@ class Pad(TensorOperation):
 
 class RandomCrop(TensorOperation):
     """A window at a random place, the same for every column of a row."""
+
+    _ends_pil = False
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
         _check.kind('pad_if_needed', pad_if_needed, bool)
@@ -201,6 +207,8 @@ class RandomCrop(TensorOperation):
 
 
 class _RandomFlip(TensorOperation):
+    _ends_pil = False
+
     def __init__(self, prob=0.5):
         self.prob = _check.unit('prob', prob)
 
