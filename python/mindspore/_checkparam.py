@@ -1,4 +1,6 @@
 """Checks of arguments: each returns the value or raises an error that names the argument."""
+import functools
+import inspect
 import math
 
 import numpy as np
@@ -113,3 +115,32 @@ def check_isinstance(arg_name, arg_value, classes):
     if not isinstance(arg_value, classes):
         raise ValueError(f"The '{arg_name}' must be an instance of {classes}, but got {type(arg_value).__name__}.")
     return arg_value
+
+
+def check_input_format(input_param):
+    return check_string(input_param, ("NCHW",), "input format")
+
+
+def _expand_tuple(n_dimensions):
+    """A function that repeats an int n_dimensions times; it takes a tuple of as many as it is."""
+    def convert(m):
+        if isinstance(m, tuple) and len(m) == n_dimensions and all(type(v) is int for v in m):
+            return m
+        return (_typed(m, (int,), None, None),) * n_dimensions
+    return convert
+
+
+def args_type_check(*types, **named):
+    """A decorator: arguments of a function must have these types."""
+    def wrap(fn):
+        signature = inspect.signature(fn)
+        wanted = signature.bind_partial(*types, **named).arguments
+
+        @functools.wraps(fn)
+        def call(*args, **kwargs):
+            for name, value in signature.bind(*args, **kwargs).arguments.items():
+                if name in wanted and not isinstance(value, wanted[name]):
+                    raise TypeError(f"The parameter '{name}' must be {wanted[name]}, but got {type(value)}.")
+            return fn(*args, **kwargs)
+        return call
+    return wrap

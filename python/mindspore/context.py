@@ -80,6 +80,9 @@ def set_context(**kwargs):
     for key, value in kwargs.items():
         _check(key, value)
     for key, value in kwargs.items():
+        if key == 'save_graphs_path' and value != '.':
+            value = os.path.realpath(value)
+            os.makedirs(value, exist_ok=True)
         _options[key] = value
         if key == 'mode':
             _set_runner(value)

@@ -204,7 +204,7 @@ static Py_ssize_t length(PyObject *self)
 /* Iteration: t[0], t[1], ... */
 static PyObject *at(PyObject *self, Py_ssize_t i)
 {
-    if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "iteration over a 0-D tensor");
+    if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "Cannot iterate over a scalar tensor: iteration over a 0-d tensor");
     if (!pinned(self)) return NULL;
     if (i < 0 || i >= PY_HANDLE(self)->shape[0])
         return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i,
@@ -218,7 +218,7 @@ static PyObject *at(PyObject *self, Py_ssize_t i)
 static PyObject *iterate(PyObject *self)
 {
     if (PY_HANDLE(self)->ndim == 0) {
-        PyErr_SetString(PyExc_TypeError, "iteration over a 0-D tensor");
+        PyErr_SetString(PyExc_TypeError, "Cannot iterate over a scalar tensor: iteration over a 0-d tensor");
         return NULL;
     }
     return PySeqIter_New(self);

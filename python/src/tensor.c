@@ -420,6 +420,13 @@ static PyObject *tensor_index(PyObject *self)
 
 static int tensor_bool(PyObject *self)
 {
+    if (PY_HANDLE(self)->numel != 1) {
+        PyErr_Format(PyExc_ValueError,
+                     "The truth value of an array with more than one element is ambiguous. "
+                     "The tensor should have only one element, but got %lld.",
+                     (long long)PY_HANDLE(self)->numel);
+        return -1;
+    }
     PyObject *value = item(self, NULL);
     int r = value ? PyObject_IsTrue(value) : -1;
     Py_XDECREF(value);

@@ -5,6 +5,7 @@ import functools
 
 import pytest
 
+import mindspore
 from mindspore.jit import runtime
 
 
@@ -632,3 +633,20 @@ def test_decorators():
     new = runtime.convert(with_decorator)
     assert new is not with_decorator
     assert new(0) == with_decorator(0) == ("wrapped", "none")
+
+
+def test_membership_of_tensors():
+    """No value is looked at; tensors of several elements are compared as a whole."""
+    def f(x, y):
+        box, found = [1, "a", y, [2]], mindspore.Tensor(0)
+        if x in box:
+            found = found + 1
+        if y not in (x, x + 1):
+            found = found + 10
+        return found, x in [x], x in ["a", None], "a" in [x, "a"], x not in [y], 1 in [x, 3]
+    g = mindspore.jit(f, fullgraph=True)
+    one, two = mindspore.Tensor(1), mindspore.Tensor([2, 3])
+    for args, want in (((one, two), (11, True, False, True, True, True)), ((two, mindspore.Tensor([3, 4])), (0, True, False, True, True, False)),
+                       ((two, mindspore.Tensor([2, 3])), (1, True, False, True, False, False)),
+                       ((mindspore.Tensor(4), one), (10, True, False, True, True, False))):
+        assert tuple(bool(v) if k else int(v) for k, v in enumerate(g(*args))) == want, (args, want)

@@ -1088,6 +1088,7 @@ def test_functions_in_the_result():
     for fn in (lambda x: (x, ops.add), lambda x: lambda: x, lambda x: [nn.ReLU()]):
         with pytest.raises(RuntimeError, match="Function in output is not supported"):
             ms.jit(fn)(Tensor([1.0]))
+    assert ms.jit(lambda x: [nn.ReLU()], capture_mode="bytecode")(Tensor([1.0]))[0](Tensor([-1.0])).tolist() == [0]
 
 
 def test_graphs_are_saved(tmp_path, monkeypatch):

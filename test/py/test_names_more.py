@@ -244,3 +244,33 @@ def test_suppression_with_overlaps(most, overlap, score, want):
     assert got.tolist() == want and got.dtype is ms.int32
     with pytest.raises(ValueError):
         ops.NonMaxSuppressionWithOverlaps()(Tensor(table[:4]), scores, most, overlap, score)
+
+
+def test_names_of_the_compiler():
+    from mindspore import _c_expression, _checkparam
+    from mindspore._extends import cell_attr_register
+    from mindspore.common._pijit_context import PIJitCaptureContext
+    from mindspore.nn.optim.adafactor import AdaFactor
+    from mindspore.ops import signature
+    assert AdaFactor is nn.AdaFactor and signature.make_sig("x", signature.sig_rw.RW_WRITE).rw is signature.sig_rw.RW_WRITE
+
+    class Net(nn.Cell):
+        @cell_attr_register(attrs=["n"])
+        def __init__(self, n):
+            super().__init__()
+            self.n = n
+
+        @PIJitCaptureContext(fullgraph=True)
+        def construct(self, x):
+            return x * self.n
+    assert Net(3)(Tensor(2)).item() == 6
+    counts = _c_expression.get_code_extra(Net.construct.__wrapped__)
+    assert counts["stat"] == "GRAPH_CALLABLE" and counts["break_count_"] == 0 and counts["code"]["call_count_"] == 1
+    assert _c_expression.get_code_extra(test_checks) is None
+    pair = _checkparam._expand_tuple(2)
+    assert pair(3) == (3, 3) and pair((1, 2)) == (1, 2)
+    checked = _checkparam.args_type_check(int, b=str)(lambda a, b="": (a, b))
+    assert checked(1, b="x") == (1, "x") and checked(1) == (1, "")
+    for call in (lambda: pair(0.5), lambda: pair((1, 2, 3)), lambda: checked("1"), lambda: checked(1, 2)):
+        with pytest.raises(TypeError):
+            call()

@@ -4,6 +4,9 @@ Variables are reached through the cells that the generated functions share. A pa
 variables, what it returned and what it changed in lists and dicts becomes the outputs. Values that are no tensors stay
 as they are where all paths agree; numbers that differ become tensors; anything else that differs cannot be staged.
 """
+import functools
+import operator
+
 from . import runtime, tree
 from .runtime import BREAK, UNDEFINED, Mixed, Return, Unstageable
 
@@ -38,6 +41,23 @@ def truth(x, line):
         x = x.reshape(())
     from mindspore.common import dtype
     return x if x.dtype == dtype.bool_ else x != 0
+
+
+def contains(box, item):
+    """Whether a list or tuple has the item: as Python tells it, but tensors of several elements are compared as a whole."""
+    found = []
+    for v in box:
+        if v is item:
+            return True
+        ours, other = (v, item) if _is_tensor(v) else (item, v)
+        if not _is_tensor(ours):
+            if v == item:
+                return True
+        elif ours.size == 1 and (other.size == 1 if _is_tensor(other) else isinstance(other, (int, float))):
+            found.append((ours == other).reshape(()))
+        elif _is_tensor(other) and ours.shape == other.shape:
+            found.append((ours == other).all())
+    return functools.reduce(operator.or_, found) if found else False
 
 
 def not_(x):
@@ -729,7 +749,7 @@ class _Shared:
 def for_tensor(x, body, names, targets, line):
     """for over the rows of a tensor."""
     if x.ndim == 0:
-        raise TypeError("iteration over a 0-D tensor")
+        raise TypeError("Cannot iterate over a scalar tensor: iteration over a 0-d tensor")
     n = x.shape[0]
     if n <= _UNROLL:
         return runtime.for_([x[i] for i in range(n)], body, names, targets, line)

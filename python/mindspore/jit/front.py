@@ -34,6 +34,7 @@ _MAX_SIZES = 64   # graphs for other sizes that are kept
 _MAX_RECORDS = 2  # attempts to record a function
 _MAX_FORMS = 64  # compiled forms of one function for one kind of arguments; more means that it never settles
 _lock = threading.RLock()
+_compiled = weakref.WeakKeyDictionary()  # code -> its Jit, weakly
 
 runtime.tensor_type = _c.Tensor
 
@@ -575,7 +576,7 @@ class Jit:
                 before = _copy(given)
                 try:
                     _c.set_recorder(session.tape)
-                    result = _settled(self.call(*new_args, **new_kwargs))
+                    result = _settled(self.call(*new_args, **new_kwargs), Unstageable if self.mode == "bytecode" else RuntimeError)
                 finally:
                     _c.set_recorder(None)
             form = Form(session.guards)
@@ -684,15 +685,15 @@ def _copy(value):
 _SEQUENCES = {types.GeneratorType: list, filter: list, map: tuple, zip: tuple, enumerate: tuple, range: tuple}
 
 
-def _settled(value):
-    """A result without what would go on after the staging: iterators as the sequences that they run over."""
+def _settled(value, refusal):
+    """A result without what would go on after the staging: iterators as the sequences that they run over. A function is refused."""
     value = _SEQUENCES.get(type(value), lambda v: v)(value)
     items = tree.children(value)
     if items is not None:
-        settled = [_settled(v) for v in items]
+        settled = [_settled(v, refusal) for v in items]
         return value if all(a is b for a, b in zip(items, settled)) else tree.rebuild(value, settled)
     if callable(value) and not isinstance(value, (type, _c.dtype)):
-        raise RuntimeError(f"Function in output is not supported. Please check your code: {getattr(value, '__name__', value)} is returned.")
+        raise refusal(f"Function in output is not supported. Please check your code: {getattr(value, '__name__', value)} is returned.")
     return value
 
 
@@ -823,8 +824,18 @@ def _function(inner, like, drop_first=False):
             return inner(*args, **kwargs)
     functools.update_wrapper(staged, like)
     staged.ms_jit = inner
+    if hasattr(like, "__code__"):
+        _compiled[like.__code__] = weakref.ref(inner)
     staged.explain = lambda: "\n".join(f"{k + 1}. {why}" for k, why in enumerate(inner.reasons)) or "not compiled yet"
     return staged
+
+
+def counts_of(code):
+    """What has become of a compiled function, in the words of the original."""
+    inner = _compiled.get(code, lambda: None)()
+    return inner and {"stat": "GRAPH_CALLABLE" if any(form.graph for forms in inner.forms.values() for form in forms) else "GRAPH_CANDIDATE",
+                      "break_count_": inner.break_count, "compile_count_": inner.compile_count,
+                      "code": {"call_count_": inner.call_count, "phase_": inner.name}}
 
 
 def jit_class(cls):

@@ -200,7 +200,7 @@ class _Expressions(ast.NodeTransformer):
         return _rt("ifexp", node.test, _thunk(node.body), _thunk(node.orelse), _const(line))
 
     def visit_Compare(self, node):
-        if len(node.ops) < 2 or self._binds(*node.comparators[1:]):
+        if len(node.ops) < 2 and not isinstance(node.ops[0], (ast.In, ast.NotIn)) or self._binds(*node.comparators[1:]):
             return self.generic_visit(node)
         self.generic_visit(node)
         ops = _const(tuple(type(op).__name__ for op in node.ops))

@@ -337,7 +337,13 @@ def ifexp(test, then, other, line):
 
 _COMPARE = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq,
             "NotEq": operator.ne, "Is": operator.is_, "IsNot": operator.is_not,
-            "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b}
+            "In": lambda a, b: contains(b, a), "NotIn": lambda a, b: not_(contains(b, a))}
+
+
+def contains(box, item):
+    if type(box) in (list, tuple) and (traced(item) or any(traced(v) for v in box)):
+        return _control().contains(box, item)
+    return item in box
 
 
 def chain(ops, left, right, *rest):

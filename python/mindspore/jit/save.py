@@ -28,7 +28,7 @@ class Saver:
         if self.level:
             self.number = next(_graphs)
             path = context.get_context("save_graphs_path")
-            self.folder = os.path.realpath(path if path != "." else os.environ.get("MS_DEV_SAVE_GRAPHS_PATH") or path)
+            self.folder = path if path != "." else os.environ.get("MS_DEV_SAVE_GRAPHS_PATH", path)
             os.makedirs(self.folder, exist_ok=True)
 
     def staged(self, text):
