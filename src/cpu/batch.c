@@ -157,6 +157,14 @@ static bool four(MsTensor *const *in, Four *f)
     return true;
 }
 
+MsStatus ms__norm_map(MsTensor *const v[4], double eps, int64_t c, float *mean, float *scale, float *shift)
+{
+    Four f;
+    if (!four(v, &f)) return ms_error()->code;
+    (MS_ISA_PICK(&ms__batch_))->affine[f.wide](c, f.v, eps, mean, scale, shift);
+    return MS_OK;
+}
+
 /* ---- forward ---- */
 
 static MsStatus statistics(const MsTensor *x, MsTensor *mean, MsTensor *var)

@@ -2,7 +2,7 @@
  * ReLU and the residual addition that usually follow. */
 #ifndef MS_CPU_BATCH_H
 #define MS_CPU_BATCH_H
-#include "core/error.h"
+#include "core/tensor.h"
 
 #define MS_BATCH_ROWS 256 /* rows of a block, whose sums are kept in float32 */
 
@@ -39,6 +39,9 @@ typedef struct MsBatchNormFns {
     MsBatchNormFn grad[2][2];     /* plain; masked by apply */
     MsAffineFn affine[2];         /* float32, float64 */
 } MsBatchNormFns;
+
+/* The same from vectors of any float type. */
+MsStatus ms__norm_map(MsTensor *const v[4], double eps, int64_t c, float *mean, float *scale, float *shift);
 
 extern const MsBatchNormFns ms__batch_base, ms__batch_avx2, ms__batch_avx512;
 

@@ -63,3 +63,19 @@ void ms__packed_drop(MsPacked *k)
     k->busy--;
     pthread_mutex_unlock(&mutex);
 }
+
+const float *ms__packed_open(MsPackedUse *use, const MsTensor *t, int64_t layout, size_t nbytes)
+{
+    *use = (MsPackedUse){ms__packed_hold(t, layout), NULL, nbytes};
+    const float *data = use->kept ? ms__packed_data(use->kept) : NULL;
+    return data ? data : (use->made = ms__alloc(nbytes));
+}
+
+void ms__packed_close(MsPackedUse *use)
+{
+    if (use->made && use->kept)
+        ms__packed_fill(use->kept, use->made, use->nbytes);
+    else if (use->made)
+        ms__free(use->made, use->nbytes);
+    if (use->kept) ms__packed_drop(use->kept);
+}

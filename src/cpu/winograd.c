@@ -22,21 +22,20 @@
 #define SLICE_BYTES (8 << 20) /* of those that a weight gradient sums at once */
 #define ROWS 6                /* tiles that a product takes together */
 
-extern const MsKernel ms_kernel_conv_winograd, ms_kernel_conv_input_grad_winograd,
-    ms_kernel_conv_weight_grad_winograd;
+extern const MsKernel ms_kernel_conv_winograd, ms_kernel_conv_norm_winograd,
+    ms_kernel_conv_input_grad_winograd, ms_kernel_conv_weight_grad_winograd;
 
 static const MsWinoFns *fns(void)
 {
     return MS_ISA_PICK(&ms__wino_);
 }
 
-/* Why a convolution of `x` [n, c, h, w] with weights `w` [o, c, kh, kw] is not for this kernel. */
-static const char *refuse(const MsCall *call, const int64_t *x, const int64_t *w, const int64_t *y,
-                          const MsAttr *at)
+const char *ms__wino_refuses(MsDtype dtype, int ndim, const int64_t *x, const int64_t *w, const int64_t *y,
+                             const MsAttr *at)
 {
     if (!fns()->forward) return "instruction set";
-    if (call->in[0]->dtype != MS_FLOAT32) return "dtype";
-    if (call->in[0]->ndim != 4 || w[2] != 3 || w[3] != 3) return "not 3x3";
+    if (dtype != MS_FLOAT32) return "dtype";
+    if (ndim != 4 || w[2] != 3 || w[3] != 3) return "not 3x3";
     if (at[GROUPS].i != 1) return "groups";
     for (int d = 0; d < 2; d++)
         if (at[STRIDE].v[d] != 1 || at[DILATION].v[d] != 1) return "stride or dilation";
@@ -47,6 +46,12 @@ static const char *refuse(const MsCall *call, const int64_t *x, const int64_t *w
     if (x[0] * tiles < FEWEST_TILES) return "few tiles";
     if (9 * y[2] * y[3] < 60 * tiles) return "tiles that are mostly outside";
     return NULL;
+}
+
+static const char *refuse(const MsCall *c, const int64_t *x, const int64_t *w, const int64_t *y,
+                          const MsAttr *at)
+{
+    return ms__wino_refuses((MsDtype)c->in[0]->dtype, c->in[0]->ndim, x, w, y, at);
 }
 
 static const char *ok_conv(const MsCall *c)
@@ -124,21 +129,16 @@ static MsStatus compute(MsWino *p, const MsTensor *w, bool flip)
     if (p->chunk > (p->tiles + threads - 1) / threads) p->chunk = (p->tiles + threads - 1) / threads;
     p->work_size = MS_WINO_POINTS * (p->chunk * (p->c + p->o) + 32);
     size_t bytes = (size_t)(threads * p->work_size) * sizeof(float);
-    MsPacked *kept = ms__packed_hold(w, flip ? MS_PACKED_WINO_FLIPPED : MS_PACKED_WINO);
-    float *made = NULL;
-    p->u = kept ? ms__packed_data(kept) : NULL;
-    if (!p->u && (p->u = made = ms__alloc(u_bytes))) transform_weights(w, flip, made);
+    MsPackedUse use;
+    p->u = ms__packed_open(&use, w, flip ? MS_PACKED_WINO_FLIPPED : MS_PACKED_WINO, u_bytes);
+    if (p->u && use.made) transform_weights(w, flip, use.made);
     p->work = p->u ? ms__alloc(bytes) : NULL;
     MsStatus st = p->work ? MS_OK : MS_ERROR_MEMORY;
     if (p->work) {
         ms__parallel_for((p->tiles + p->chunk - 1) / p->chunk, 1, fns()->forward, p);
         ms__free(p->work, bytes);
     }
-    if (made && kept)
-        ms__packed_fill(kept, made, u_bytes);
-    else if (made)
-        ms__free(made, u_bytes);
-    if (kept) ms__packed_drop(kept);
+    ms__packed_close(&use);
     return st;
 }
 
@@ -151,15 +151,15 @@ static MsStatus run_as_conv(MsCall *c, bool flip, const MsKernel *self)
     MsTensor *out = ms__out_strided(c, 0, last);
     if (!out) return ms_error()->code;
     int mark = ms_scope_begin();
-    MsTensor *x = ms__dense_last(c->in[0]), *bias = c->in[2] ? ms__dense_as(c->in[2], MS_FLOAT32) : NULL,
-             *y = out;
+    MsTensor *x = ms__dense_last(c->in[0]), *y = out;
     if (!ms__is_channels_last(out)) y = ms__tensor_dense(MS_FLOAT32, 4, out->shape, last);
-    MsStatus st = x && y && (bias || !c->in[2]) ? MS_OK : ms_error()->code;
+    MsStatus st = x && y ? MS_OK : ms_error()->code;
     bool infinite = false;
     if (st == MS_OK) {
         MsWino p = problem(x, y, low);
-        if (bias) p.bias = (const float *)bias->data;
-        st = compute(&p, c->in[1], flip);
+        st = ms__finish_open(&p.finish, c, p.o);
+        if (st == MS_OK) st = compute(&p, c->in[1], flip);
+        ms__finish_close(&p.finish);
         infinite = p.infinite;
     }
     if (st == MS_OK && !infinite) st = ms__dense_done(out, y);
@@ -170,6 +170,10 @@ static MsStatus run_as_conv(MsCall *c, bool flip, const MsKernel *self)
 static MsStatus run_conv(MsCall *c)
 {
     return run_as_conv(c, false, &ms_kernel_conv_winograd);
+}
+static MsStatus run_conv_norm(MsCall *c)
+{
+    return run_as_conv(c, false, &ms_kernel_conv_norm_winograd);
 }
 static MsStatus run_input_grad(MsCall *c)
 {
@@ -218,5 +222,6 @@ static MsStatus run_weight_grad(MsCall *c)
 }
 
 MS_KERNEL(conv, 60, winograd, ok_conv, run_conv);
+MS_KERNEL(conv_norm, 60, winograd, ok_conv, run_conv_norm);
 MS_KERNEL(conv_input_grad, 60, winograd, ok_input_grad, run_input_grad);
 MS_KERNEL(conv_weight_grad, 60, winograd, ok_weight_grad, run_weight_grad);

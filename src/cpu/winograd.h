@@ -2,10 +2,14 @@
  * Lavin: tiles of 6x6 inputs make 4x4 outputs with 36 products a channel pair instead of 144 (isa/winograd.c). */
 #ifndef MS_CPU_WINOGRAD_H
 #define MS_CPU_WINOGRAD_H
-#include "core/error.h"
+#include "cpu/finish.h"
 
 #define MS_WINO_POINTS 36
 #define MS_WINO_WIDE 64 /* output channels of a panel */
+
+/* Why a convolution of x [n, c, h, w] with weights w [o, c, kh, kw] is not for this algorithm; NULL: it is. */
+const char *ms__wino_refuses(MsDtype dtype, int ndim, const int64_t *x, const int64_t *w, const int64_t *y,
+                             const MsAttr *at);
 
 int64_t ms__wino_panels(int64_t o); /* of o channels */
 
@@ -15,8 +19,9 @@ typedef struct MsWino {
     int64_t n, h, w, c, oh, ow, o, low[2]; /* channels c -> o, padding before */
     int64_t th, tw, tiles;                 /* tiles per image and axis; of all images */
     int64_t chunk;                         /* tiles that are computed together */
-    const float *x, *u, *bias;             /* bias may be absent */
+    const float *x, *u;
     float *y;
+    MsFinish finish;
     float *work; /* work_size floats for each thread */
     int64_t work_size;
     _Atomic int n_slot;   /* threads that took theirs */

@@ -21,7 +21,7 @@ typedef struct MsPass {
 } MsPass;
 
 extern const MsPass ms__pass_simplify, ms__pass_fold, ms__pass_cse, ms__pass_dce, ms__pass_fuse,
-    ms__pass_attention, ms__pass_join, ms__pass_norm, ms__pass_narrow;
+    ms__pass_attention, ms__pass_join, ms__pass_norm, ms__pass_conv, ms__pass_narrow;
 
 /* Applies a pass to g and to the graphs inside it (these are replaced by new ones, never changed). On failure
  * g is as before. */

@@ -56,6 +56,7 @@ MsStatus ms_graph_optimize(MsGraph *g, MsJitLevel level)
         MS_TRY(apply(&ms__pass_narrow, g, number, &step, &changed));
         if (changed) MS_TRY(apply(&ms__pass_dce, g, number, &step, &changed));
         MS_TRY(apply(&ms__pass_norm, g, number, &step, &changed));
+        MS_TRY(apply(&ms__pass_conv, g, number, &step, &changed));
         MS_TRY(apply(&ms__pass_fuse, g, number, &step, &changed));
     }
     return apply(&ms__pass_dce, g, number, &step, &changed);

@@ -207,6 +207,7 @@ static MsStatus batch_weights(MsBatch *c)
 #define G4 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=4"
 #define G4B " stride=2,2 low=1,1 high=1,1 dilation=1,1 groups=4"
 #define G2B " stride=2,1 low=1,0 high=0,2 dilation=1,2 groups=2"
+#define G5 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=32"
 #define G3 " stride=1,1 low=1,1 high=1,1 dilation=1,1 groups=1"
 
 MS_OP(conv,
@@ -220,7 +221,8 @@ MS_OP(conv,
           "; f32[2,4,6,18] f32[4,1,3,3] f32[4]" G4
           "; f32[2,4,6] f32[4,2,3] f32[4] stride=1 low=1 high=1 dilation=1 groups=2"
           "; f32[2,4,7,35] f32[4,1,3,3] f32[4]" G4B "; f32[0,3,5,6] f32[4,3,3,2] f32[4]" G2
-          "; bf16[1,2,4,4] bf16[2,2,3,3] bf16[2]" G2 "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3);
+          "; bf16[1,2,4,4] bf16[2,2,3,3] bf16[2]" G2 "; f32[4,32,9,13] f32[48,32,3,3] f32[48]" G3
+          "; f32[2,9,5,7] f32[40,9,1,1] f32[40]" G2 "; f32[1,32,3,9] f32[32,1,3,3] f32[32]" G5);
 
 MS_OP(conv_input_grad,
       .sig =

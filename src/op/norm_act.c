@@ -4,8 +4,11 @@
  * batch_norm itself, whose gradient rule would have to know every combination. */
 #include "mindspore_ops.h"
 #include "op/batch.h"
+#include "op/conv.h"
 
 #include <string.h>
+
+extern const MsOp ms_op_conv, ms_op_batch_norm_apply;
 
 static MsStatus check_vector(const MsInfer *c, int i, int64_t n)
 {
@@ -63,6 +66,19 @@ static MsStatus infer_stats(MsInfer *c)
 static MsStatus infer_apply(MsInfer *c)
 {
     return infer(c, 0, 1, 4, 1);
+}
+static MsStatus infer_conv_norm(MsInfer *c)
+{
+    MsInfer conv = {c->op, c->attr, 3, 1, 1, c->in, c->out};
+    MS_TRY(ms_op_conv.infer(&conv));
+    MsAval *y = c->out;
+    for (int i = 3; i < 7; i++) MS_TRY(check_vector(c, i, y->shape[1]));
+    const MsAval *skip = &c->in[7];
+    if (skip->dtype == MS_DTYPE_NONE ||
+        (skip->ndim == y->ndim && memcmp(skip->shape, y->shape, (size_t)y->ndim * sizeof *y->shape) == 0))
+        return MS_OK;
+    return MS_FAIL(MS_ERROR_VALUE, "For '%s', 'skip' must have the shape of the result, %s, but got %s.",
+                   c->op->name, ms__shape_text(y->ndim, y->shape), ms__shape_text(skip->ndim, skip->shape));
 }
 static MsStatus infer_relu_grad(MsInfer *c)
 {
@@ -166,6 +182,24 @@ static MsStatus vjp_apply(MsVjp *c)
     return MS_OK;
 }
 
+/* The rules of both parts, the result of the first computed again. */
+static MsStatus vjp_conv_norm(MsVjp *c)
+{
+    static const bool all[6] = {true, true, true, true, true, true};
+    const MsAttr *at = c->attr;
+    MsInts geometry[4];
+    for (int k = STRIDE; k <= DILATION; k++) geometry[k] = (MsInts){at[k].n, at[k].v};
+    MsTensor *y = ms_conv(c->in[0], c->in[1], c->in[2], geometry[STRIDE], geometry[LOW], geometry[HIGH],
+                          geometry[DILATION], at[GROUPS].i);
+    MsTensor *in[6] = {y, c->in[3], c->in[4], c->in[5], c->in[6], c->in[7]}, *grad[6] = {NULL};
+    if (!y) return ms_error()->code;
+    MsVjp apply = {&ms_op_batch_norm_apply, at + NORM_EPS, 6, 1, in, c->out, c->ct, all, grad};
+    MS_TRY(vjp_apply(&apply));
+    memcpy(c->grad + 3, grad + 1, 5 * sizeof *grad);
+    MsVjp conv = {&ms_op_conv, at, 3, 1, c->in, &y, grad, c->want, c->grad};
+    return grad[0] ? ms_op_conv.vjp(&conv) : ms_error()->code;
+}
+
 static MsStatus vjp_relu_grad(MsVjp *c)
 {
     MsTensor *y = normalised(c->in[1], c->in[2], c->in[3], c->in[4], c->in[5], c->attr[0].f);
@@ -216,6 +250,28 @@ MS_OP(batch_norm_apply,
                           "; " X V V V V ">0 " X " eps=1e-5 relu=1 top=0.7"
                           "; bf16[4,3,5] f32[3] f32[3] f32[3] f32[3]>0 bf16[4,3,5] eps=1e-5 relu=1"
                           "; f64[6,3] f64[3] f64[3] f64[3] f64[3]>0 none eps=1e-3 relu=1");
+
+/* batch_norm_apply(conv(x, w, bias), ...). The pass graph/conv.c makes it. */
+#define G " dilation=1,1"
+MS_OP(
+    conv_norm,
+    .sig = "conv_norm(x: float, w: x, bias: x?, gamma: float, beta: gamma, mean: gamma, var: gamma, skip: "
+           "x?, *, "
+           "stride: ints, low: ints, high: ints, dilation: ints, groups: int, eps: float, relu: bool, top: "
+           "float) -> x",
+    .infer = infer_conv_norm, .vjp = vjp_conv_norm,
+    .sample =
+        "f32[1,8,5,7] f32[24,8,1,1] f32[24] f32[24] f32[24] f32[24] f32[24]>0 f32[1,24,5,7] stride=1,1 "
+        "low=0,0 "
+        "high=0,0 groups=1 eps=1e-5 relu=1 top=0.7" G "; f32[2,16,5,19] f32[16,1,3,3] none f32[16] f32[16] "
+                                                      "f32[16] f32[16]>0 none stride=1,1 low=1,1 high=1,1 "
+        "groups=16 eps=1e-5 relu=1" G
+        "; f32[1,16,6,18] f32[16,1,3,3] f32[16] f32[16] f32[16] f32[16] f32[16]>0 none stride=2,2 low=1,1 "
+        "high=1,1 groups=16 eps=1e-5 relu=0" G "; f32[1,3,4,5] f32[2,3,2,2] none f32[2] f32[2] f32[2] "
+                                               "f32[2]>0 f32[1,2,3,4] stride=1,1 low=0,0 high=0,0 "
+        "groups=1 eps=1e-5 relu=1" G
+        "; f32[4,32,9,13] f32[32,32,3,3] f32[32] f32[32] f32[32] f32[32] f32[32]>0 f32[4,32,9,13] stride=1,1 "
+        "low=1,1 high=1,1 groups=1 eps=1e-5 relu=1" G);
 
 /* The gradient through both, with ReLU and without skip: batch_norm_grad(relu_grad(dy, y), x, ...) with y computed
  * again from x. */

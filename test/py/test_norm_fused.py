@@ -96,3 +96,42 @@ def test_mixed_precision_graph_is_eager():
         got.append([v.astype(ms.float32).asnumpy() for v in (loss, dx, *dw, *net.get_parameters())])
     for a, b in zip(*got):
         np.testing.assert_array_equal(a, b)
+
+
+class Inverted(nn.Cell):
+    """Expansion, a kernel for each channel, projection with the input added; then 3x3 for all channels."""
+
+    def __init__(self, stride):
+        super().__init__()
+        self.expand, self.bn1 = nn.Conv2d(24, 48, 1), nn.BatchNorm2d(48)
+        self.depth, self.bn2 = nn.Conv2d(48, 48, 3, stride, 'pad', 1, group=48), nn.BatchNorm2d(48)
+        self.project, self.bn3 = nn.Conv2d(48, 24, 1, has_bias=True), nn.BatchNorm2d(24)
+        self.wide, self.bn4 = nn.Conv2d(24, 32, 1), nn.BatchNorm2d(32)
+        self.full, self.bn5 = nn.Conv2d(32, 32, 3), nn.BatchNorm2d(32)
+        self.relu6, self.relu, self.stride = nn.ReLU6(), nn.ReLU(), stride
+
+    def construct(self, x):
+        y = self.relu6(self.bn2(self.depth(self.relu6(self.bn1(self.expand(x))))))
+        y = self.bn3(self.project(y))
+        y = self.relu(self.bn4(self.wide(x + y if self.stride == 1 else y)))
+        return self.relu(self.bn5(self.full(y)) + y)
+
+
+@pytest.mark.parametrize('stride', [1, 2])
+def test_inference_in_one_pass_is_eager(stride):
+    rng = np.random.default_rng(2)
+    net = Inverted(stride)
+    net.set_train(False)
+    for p in net.get_parameters():
+        if p.ndim == 1:
+            p.set_data(ms.Tensor(rng.uniform(0.5, 1.5, p.shape).astype(np.float32)))
+    graph = ms.jit(net.construct, jit_level='O1')
+    for value in (0.0, np.nan, np.inf):
+        x = rng.standard_normal((2, 24, 21, 19)).astype(np.float32)
+        x[1, 3, 7, 0] += value
+        x = ms.Tensor(x)
+        eager = net(x).asnumpy()
+        for _ in range(3):  # node by node, planned, with kept weights
+            np.testing.assert_array_equal(graph(x).asnumpy(), eager)
+    net.project.weight.set_data(net.project.weight * 2)
+    np.testing.assert_array_equal(graph(x).asnumpy(), net(x).asnumpy())

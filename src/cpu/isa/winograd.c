@@ -11,18 +11,7 @@
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 
-#ifdef __AVX512F__
-#define LANES 16
-#define WIDE 4 /* vectors of the widest product */
-#else
-#define LANES 8
-#define WIDE 2
-#endif
-#define ROWS 6
-#define PANEL_VECTORS (MS_WINO_WIDE / LANES)
-#define INLINE static inline __attribute__((always_inline))
-
-typedef float V __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
+#include "cpu/isa/product.h"
 
 #define A 0.70710678f /* the points +-A and +-B */
 #define B 1.41421356f
@@ -167,33 +156,47 @@ static void transform_output_grad(const MsWino *p, int64_t tile, float *v, int64
 }
 
 /* The tile's outputs from m[point * pitch + channel]; true if all are finite. */
-static bool transform_output(const MsWino *p, int64_t tile, const float *m, int64_t pitch)
+INLINE bool transform_output_of(const MsWino *p, int kind, int64_t tile, const float *m, int64_t pitch)
 {
+    const MsFinish f = p->finish;
     Place at = place_of(p, tile);
-    float *y = p->y + ((at.n * p->oh + at.y) * p->ow + at.x) * p->o;
+    int64_t first = ((at.n * p->oh + at.y) * p->ow + at.x) * p->o;
+    float *y = p->y + first;
+    const float *skip = kind == NORM_SKIP ? f.skip + first : NULL;
     int rows = p->oh - at.y < 4 ? (int)(p->oh - at.y) : 4, cols = p->ow - at.x < 4 ? (int)(p->ow - at.x) : 4;
     V check = {0};
     for (int64_t o = 0; o < p->o; o += LANES) {
-        V in[6], t[24], out[4], bias = p->bias ? *(const V *)(p->bias + o) : (V){0};
+        V in[6], t[24], out[4];
         for (int i = 0; i < 6; i++) {
             for (int j = 0; j < 6; j++) in[j] = *(const V *)(m + (6 * i + j) * pitch + o);
             map_output(in, 1, t + 4 * i, 1);
         }
         V tile_out[16];
+        Ends e = ends_of(&f, kind, o);
         for (int j = 0; j < 4; j++) {
             map_output(t + j, 4, out, 1);
-            for (int i = 0; i < 4; i++) tile_out[4 * i + j] = out[i] + bias;
+            for (int i = 0; i < 4; i++) tile_out[4 * i + j] = out[i];
         }
         for (int i = 0; i < rows; i++)
             for (int j = 0; j < cols; j++) {
                 V v = tile_out[4 * i + j];
-                *(V *)(y + (i * p->ow + j) * p->o + o) = v;
+                int64_t to = (i * p->ow + j) * p->o + o;
                 check += 0 * v;
+                *(V *)(y + to) = finished(kind, &e, v, skip + to);
             }
     }
     float sum = 0;
     for (int l = 0; l < LANES; l++) sum += check[l];
     return sum == 0;
+}
+
+static bool transform_output(const MsWino *p, int64_t tile, const float *m, int64_t pitch)
+{
+    switch (kind_of(&p->finish)) {
+    case PLAIN: return transform_output_of(p, PLAIN, tile, m, pitch);
+    case NORM: return transform_output_of(p, NORM, tile, m, pitch);
+    default: return transform_output_of(p, NORM_SKIP, tile, m, pitch);
+    }
 }
 
 /* ---- products ---- */
@@ -206,12 +209,7 @@ INLINE void product(int rows, int vectors, int64_t k, const float *a, int64_t a_
     V acc[ROWS][WIDE];
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++) acc[i][j] = add ? *(const V *)(c + i * c_row + j * LANES) : (V){0};
-    for (int64_t l = 0; l < k; l++, a += a_k, b += b_row) {
-        V v[WIDE];
-        for (int j = 0; j < vectors; j++) v[j] = *(const V *)(b + j * LANES);
-        for (int i = 0; i < rows; i++)
-            for (int j = 0; j < vectors; j++) acc[i][j] += a[i * a_row] * v[j];
-    }
+    multiply(rows, vectors, k, a, a_row, a_k, b, b_row, acc);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < vectors; j++) *(V *)(c + i * c_row + j * LANES) = acc[i][j];
 }
