@@ -227,3 +227,39 @@ def test_dynamic_loss_scale_manager():
     for _ in range(4):
         m.update_loss_scale(False)
     assert m.get_loss_scale() == 32
+
+
+@pytest.mark.parametrize('mode', [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_model_checkpoint_resumes_to_the_bit(tmp_path, mode):
+    """Weights, statistics, moments, step, the generator behind Dropout, and the place in a shuffled, augmented pipeline."""
+    from mindspore.dataset import config, vision
+    x, y = np.random.RandomState(0).randint(0, 255, (32, 8, 8, 3)).astype(np.uint8), np.arange(32, dtype=np.int32) % 4
+    states = {}
+
+    def parts():
+        net = nn.SequentialCell(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(p=0.3), nn.Dense(256, 4))
+        opt = nn.Momentum(net.trainable_params(), nn.CosineDecayLR(1e-4, 0.05, 16), 0.9)
+        images = ds.NumpySlicesDataset((x, y), ['image', 'label'], shuffle=True)
+        images = images.map([vision.RandomColorAdjust(0.4), vision.Rescale(1 / 255, 0.0), vision.HWC2CHW()], 'image').batch(8)
+        return Model(net, nn.CrossEntropyLoss(), opt), {**net.parameters_dict(), **opt.parameters_dict()}, images
+
+    ms.set_context(mode=mode)
+    try:
+        ms.set_seed(3)
+        m, whole, images = parts()
+        keep = T.LambdaCallback(on_train_epoch_end=lambda rc: states.update({rc.original_args().cur_epoch_num: ms.get_rng_state()}))
+        m.train(4, images, [T.ModelCheckpoint('m', str(tmp_path), T.CheckpointConfig(4, append_info=['epoch_num'])), keep])
+        ms.set_seed(99)
+        m, again, images = parts()
+        found = ms.load_checkpoint(str(tmp_path / 'm-2_4.ckpt'))
+        for name, p in again.items():
+            p.set_data(found[name])
+        epoch = int(found['epoch_num'])
+        config.set_seed(3)
+        images.set_init_step(epoch * 4)
+        ms.set_rng_state(states[epoch])
+        m.train(4, images, initial_epoch=epoch)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    for name, p in again.items():
+        np.testing.assert_array_equal(p.asnumpy(), whole[name].asnumpy(), err_msg=name)

@@ -24,19 +24,19 @@ from mindspore import Tensor
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'data', 'zoo.npz')
 
-CASES = {  # model: image size, 'train' for batch statistics
+CASES = {  # model: image size, 'train' for batch statistics; a number scales the variance of the weights
     'BiT_resnet50': (64,), 'cait_xxs24_224': (224,), 'cmt_tiny': (160,), 'coat_lite_tiny': (224,), 'convit_tiny': (224,),
     'convnext_tiny': (64,), 'convnextv2_atto': (64,), 'crossvit_9': (240,), 'densenet121': (64, 'train'), 'dpn92': (64,),
     'edgenext_xx_small': (64,), 'efficientnet_b0': (64,), 'ghostnet_050': (64,), 'googlenet': (64,), 'halonet_50t': (256,),
-    'inception_v3': (139,), 'inception_v4': (139,), 'mae_b_16_224_finetune': (224,),
+    'hrnet_w32': (64, 0.3), 'inception_v3': (139,), 'inception_v4': (139,), 'mae_b_16_224_finetune': (224,),
     'mixnet_s': (64,), 'mlp_mixer_s_p32': (224,), 'mnasnet_050': (64,), 'mobilenet_v1_025': (64, 'train'),
     'mobilenet_v2_035_96': (64,), 'mobilenet_v3_small_075': (64,), 'mobilevit_xx_small': (256,),
     'nasnet_a_4x1056': (96,), 'pit_ti': (224,), 'pnasnet': (96,), 'poolformer_s12': (64,), 'pvt_tiny': (224,),
-    'pvt_v2_b0': (224,), 'regnet_x_200mf': (64, 'train'), 'regnet_y_200mf': (64,),
+    'pvt_v2_b0': (224,), 'regnet_x_200mf': (64, 'train'), 'regnet_y_200mf': (64,), 'repmlp_t224': (224, 0.3),
     'repvgg_a0': (64, 'train'), 'res2net50': (64,), 'resnest14': (64,), 'resnet18': (64, 'train'), 'resnet50': (64,),
     'resnetv2_50': (64,), 'rexnet_09': (64,), 'seresnet18': (64, 'train'), 'shufflenet_v1_g3_05': (64, 'train'),
     'shufflenet_v2_x0_5': (64, 'train'), 'skresnet18': (64,), 'squeezenet1_1': (64,), 'swin_tiny': (224,),
-    'swinv2_tiny_window8': (256,), 'vgg11': (224,), 'vit_b_32_224': (224,), 'volo_d1': (224,),
+    'swinv2_tiny_window8': (256,), 'vgg11': (224,), 'visformer_tiny': (224, 0.3), 'vit_b_32_224': (224,), 'volo_d1': (224,),
     'xception': (96,), 'xcit_tiny_12_p16_224': (224,),
 }
 
@@ -49,7 +49,7 @@ def random_of(name):
     return np.random.RandomState(zlib.crc32(name.encode()))
 
 
-def fill(net):
+def fill(net, gain=1.5):
     """Weights, buffers of statistics and tables of positions by formula; index tables and masks stay."""
     for name, p in net.parameters_and_names():
         kind = name.rsplit('.', 1)[-1]
@@ -59,7 +59,7 @@ def fill(net):
         if kind == 'moving_variance' or (kind in ('gamma', 'weight') and p.ndim == 1):
             value = r.uniform(0.5, 1.5, p.shape)
         else:
-            value = r.standard_normal(p.shape) * (np.sqrt(1.5 / np.prod(p.shape[1:])) if p.ndim > 1 else 0.1)
+            value = r.standard_normal(p.shape) * (np.sqrt(gain / np.prod(p.shape[1:])) if p.ndim > 1 else 0.1)
         p.set_data(Tensor(value.astype(np.float32)))
 
 
@@ -70,10 +70,11 @@ def outputs(y):
 def run(model, wrap=lambda f: f):
     """Output, gradients by name and, after a training pass, the moving statistics by name."""
     import mindcv
-    size, *train = CASES[model]
+    size, *options = CASES[model]
+    train = 'train' in options
     net = mindcv.create_model(model, num_classes=10)
-    fill(net)
-    net.set_train(bool(train))
+    fill(net, *(o for o in options if o != 'train'))
+    net.set_train(train)
     n = 4 if train else 2
     x = Tensor(random_of('image').standard_normal((n, 3, size, size)).astype(np.float32))
     params = net.trainable_params()
