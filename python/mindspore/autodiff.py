@@ -360,7 +360,7 @@ def vmap(fn, in_axes=0, out_axes=0):
                                f'{in_axes}.')
         if any(n != sizes[0] for n in sizes[1:]):
             raise RuntimeError("The 'axis_size' of each argument in the scope of 'vmap' should be equal, but got "
-                               f"{' and '.join(map(str, sorted(set(sizes))))}.")
+                               f"{' and '.join(map(str, dict.fromkeys(sizes)))}.")
         trace, xs = _c.vmap_begin(leaves, axes)
         try:
             out = _callee(fn)(*_replace(args, iter(xs)), **kwargs)

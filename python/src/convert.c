@@ -88,7 +88,7 @@ static int arg_slice(PyObject *o, MsArg *arg, PyMsArena *arena)
 int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     if (PY_IS_TENSOR(o)) {
-        *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(o)};
+        return py_tensor_arg(o, arg);
     } else if (o == Py_None) {
         *arg = (MsArg){.kind = MS_ARG_NONE};
     } else if (PyBool_Check(o)) {
@@ -181,8 +181,9 @@ static bool tensor_like(PyObject *o)
     return PY_IS_TENSOR(o);
 }
 
-static int tensor_of(PyObject *o, MsArg *arg)
+int py_tensor_arg(PyObject *o, MsArg *arg)
 {
+    if (((PyMsTensor *)o)->init && py_fulfil(o) < 0) return -1;
     *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(o)};
     return 0;
 }
@@ -191,7 +192,7 @@ int py_convert(const Param *p, PyObject *o, MsArg *arg, PyMsArena *arena)
 {
     int want = p->types;
     if (PY_IS_TENSOR(o)) {
-        if (want & (OF_TENSOR | OF_ANY)) return tensor_of(o, arg);
+        if (want & (OF_TENSOR | OF_ANY)) return py_tensor_arg(o, arg);
         if ((want & (OF_INT | OF_INTS)) && int_like(o)) return int_of(o, arg);
         return 1;
     }
@@ -208,7 +209,7 @@ int py_convert(const Param *p, PyObject *o, MsArg *arg, PyMsArena *arena)
     if ((want & (OF_FLOAT | OF_FLOATS)) && float_like(o)) return float_of(o, arg);
     if (py_is_list(o)) {
         if ((want & OF_TENSORS) && PySequence_Fast_GET_SIZE(o) > 0) {
-            int rc = numbers(o, arg, arena, tensor_like, tensor_of);
+            int rc = numbers(o, arg, arena, tensor_like, py_tensor_arg);
             if (rc <= 0) return rc;
         }
         if (want & OF_INTS) {
@@ -216,7 +217,7 @@ int py_convert(const Param *p, PyObject *o, MsArg *arg, PyMsArena *arena)
             if (rc <= 0) return rc;
         }
         if (want & OF_FLOATS) return numbers(o, arg, arena, float_like, float_of);
-        return want & OF_TENSORS ? numbers(o, arg, arena, tensor_like, tensor_of) : 1;
+        return want & OF_TENSORS ? numbers(o, arg, arena, tensor_like, py_tensor_arg) : 1;
     }
     if (PyUnicode_Check(o) && (want & OF_STR)) return py_arg_any(o, arg, arena);
     if (want & OF_DTYPE) {

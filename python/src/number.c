@@ -8,10 +8,7 @@
 /* An operand of a Tensor operator. 0: taken, 1: NotImplemented, -1: exception. */
 static int operand(PyObject *o, MsArg *arg)
 {
-    if (PY_IS_TENSOR(o)) {
-        *arg = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(o)};
-        return 0;
-    }
+    if (PY_IS_TENSOR(o)) return py_tensor_arg(o, arg);
     if (PyFloat_Check(o)) {
         *arg = (MsArg){.kind = MS_ARG_FLOAT, .f = PyFloat_AS_DOUBLE(o)};
         return 0;
@@ -60,8 +57,8 @@ static PyObject *binary(PyObject *a, PyObject *b, PySlot *forward, PySlot *rever
     MsArg arg[2];
     int mark = ms_scope_begin();
     int rc = operand(other, &arg[1]);
+    if (rc == 0) rc = py_tensor_arg(self, &arg[0]);
     if (rc == 0) {
-        arg[0] = (MsArg){.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)};
         rc = py_slot_call(swapped ? reverse : forward, 2, arg, NULL, &out) < 0;
     }
     ms_scope_end(mark, NULL, 0);
@@ -73,9 +70,9 @@ static PyObject *unary(PyObject *a, PySlot *slot)
 {
     if (__builtin_expect(py_recorder != NULL, 0)) return recorded(slot, a, NULL);
     PyObject *out = NULL;
-    MsArg arg = {.kind = MS_ARG_TENSOR, .t = PY_HANDLE(a)};
+    MsArg arg;
     int mark = ms_scope_begin();
-    int rc = py_slot_call(slot, 1, &arg, NULL, &out);
+    int rc = py_tensor_arg(a, &arg) < 0 ? 0 : py_slot_call(slot, 1, &arg, NULL, &out);
     ms_scope_end(mark, NULL, 0);
     if (rc == 0) return out;
     PyErr_Format(PyExc_TypeError, "there is no operator %s", slot->name);
@@ -141,9 +138,10 @@ static PyObject *subscript(PyObject *self, PyObject *key)
     PyObject *out = NULL;
     PyMsArena arena;
     arena.used = 0, arena.more = NULL;
-    MsArg arg[2] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
+    MsArg arg[2];
     int mark = ms_scope_begin();
-    if (py_arg_any(key, &arg[1], &arena) == 0 && py_slot_call(&slot, 2, arg, NULL, &out) < 0)
+    if (py_tensor_arg(self, &arg[0]) == 0 && py_arg_any(key, &arg[1], &arena) == 0 &&
+        py_slot_call(&slot, 2, arg, NULL, &out) < 0)
         PyErr_SetString(PyExc_TypeError, "'Tensor' object is not subscriptable");
     py_arena_free(&arena);
     ms_scope_end(mark, NULL, 0);
@@ -167,10 +165,10 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
     }
     PyMsArena arena;
     arena.used = 0, arena.more = NULL;
-    MsArg arg[3] = {{.kind = MS_ARG_TENSOR, .t = PY_HANDLE(self)}};
+    MsArg arg[3];
     int mark = ms_scope_begin();
-    if (py_arg_any(key, &arg[1], &arena) == 0 && py_arg_any(value, &arg[2], &arena) == 0 &&
-        py_slot_call(&slot, 3, arg, self, &out) < 0)
+    if (py_tensor_arg(self, &arg[0]) == 0 && py_arg_any(key, &arg[1], &arena) == 0 &&
+        py_arg_any(value, &arg[2], &arena) == 0 && py_slot_call(&slot, 3, arg, self, &out) < 0)
         PyErr_SetString(PyExc_TypeError, "'Tensor' object does not support item assignment");
     py_arena_free(&arena);
     ms_scope_end(mark, NULL, 0);
@@ -204,7 +202,9 @@ static Py_ssize_t length(PyObject *self)
 /* Iteration: t[0], t[1], ... */
 static PyObject *at(PyObject *self, Py_ssize_t i)
 {
-    if (PY_HANDLE(self)->ndim == 0) return PyErr_Format(PyExc_TypeError, "Cannot iterate over a scalar tensor: iteration over a 0-d tensor");
+    if (PY_HANDLE(self)->ndim == 0)
+        return PyErr_Format(PyExc_TypeError,
+                            "Cannot iterate over a scalar tensor: iteration over a 0-d tensor");
     if (!pinned(self)) return NULL;
     if (i < 0 || i >= PY_HANDLE(self)->shape[0])
         return PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for dimension with size %lld", i,

@@ -44,6 +44,8 @@ PyObject *py_wrap_all(int n, MsTensor *const *t);
 /* Ends the scope of `mark` and wraps t, a reference in it; NULL raises the library's error unless an
  * exception is set. */
 PyObject *py_leave(int mark, MsTensor *t);
+/* Gives a promised tensor (its init is not NULL) its data; one that only describes an input stays as it is. -1 and an exception. */
+int py_fulfil(PyObject *x);
 /* The concrete tensor that x stands for (borrowed from x or the scope); NULL and an exception when it has no
  * value. */
 MsTensor *py_concrete(PyObject *x);
@@ -83,6 +85,8 @@ void py_arena_free(PyMsArena *a);
 /* Any Python value as an MsArg tree (MS_ARG_OBJECT for what has no other kind). -1 and an exception on
  * failure. */
 int py_arg_any(PyObject *o, MsArg *arg, PyMsArena *arena);
+/* A Tensor; one that was promised gets its data now. */
+int py_tensor_arg(PyObject *o, MsArg *arg);
 /* A Python int (bool too); OverflowError beyond int64. */
 int py_arg_int(PyObject *o, MsArg *arg);
 /* What a row returned as a Python object; the lists in it are freed. `self`: returned as it is for its own

@@ -46,8 +46,24 @@ PyObject *py_leave(int mark, MsTensor *t)
     return PyErr_Occurred() ? NULL : py_raise();
 }
 
+int py_fulfil(PyObject *x)
+{
+    PyObject *init = ((PyMsTensor *)x)->init;
+    if (PyTuple_CheckExact(init)) return 0;
+    ((PyMsTensor *)x)->init = NULL;
+    PyObject *done = py_import_call("mindspore.common.initializer", "init_tensor", init, x);
+    if (!done) {
+        ((PyMsTensor *)x)->init = init;
+        return -1;
+    }
+    Py_DECREF(done);
+    Py_DECREF(init);
+    return 0;
+}
+
 MsTensor *py_concrete(PyObject *x)
 {
+    if (((PyMsTensor *)x)->init && py_fulfil(x) < 0) return NULL;
     MsTensor *t = PY_HANDLE(x);
     if (__builtin_expect(!t->trace && !ms__trace_top(), 1))
         return ms__ready(t) == MS_OK ? t : (MsTensor *)py_raise();
@@ -66,12 +82,6 @@ MsTensor *py_concrete(PyObject *x)
     }
     PyErr_SetString(PyExc_RuntimeError, "The value of a tensor is not known while a function is compiled.");
     return NULL;
-}
-
-static int tensor_clear(PyObject *self)
-{
-    Py_CLEAR(((PyMsTensor *)self)->init);
-    return 0;
 }
 
 static void tensor_dealloc(PyObject *self)
@@ -595,12 +605,14 @@ PyObject *py_unpickle(PyObject *self, PyObject *type)
 
 static PyObject *deep_copy(PyObject *self, PyObject *memo)
 {
+    PyObject *init = ((PyMsTensor *)self)->init; /* a promise stays one */
+    ((PyMsTensor *)self)->init = NULL;
     int mark = ms_scope_begin();
     MsTensor *t = py_from_data(self, MS_DTYPE_NONE);
     PyObject *copy = py_leave(mark, t);
     PyObject *id = copy ? PyLong_FromVoidPtr(self) : NULL;
-    if (copy && ((PyMsTensor *)self)->init)
-        ((PyMsTensor *)copy)->init = Py_NewRef(((PyMsTensor *)self)->init);
+    ((PyMsTensor *)self)->init = init;
+    if (copy && init) ((PyMsTensor *)copy)->init = Py_NewRef(init);
     if (id && PyDict_Check(memo) && PyDict_SetItem(memo, id, copy) < 0) Py_CLEAR(copy);
     Py_XDECREF(id);
     return copy;
@@ -671,13 +683,7 @@ static PyObject *share(PyObject *self, PyObject *value)
 static PyObject *init_data(PyObject *self, PyObject *args, PyObject *kw)
 {
     (void)args, (void)kw;
-    PyObject *init = ((PyMsTensor *)self)->init;
-    if (!init || PyTuple_CheckExact(init)) return Py_NewRef(self);
-    PyObject *done = py_import_call("mindspore.common.initializer", "init_tensor", init, self);
-    if (!done) return NULL;
-    Py_DECREF(done);
-    tensor_clear(self);
-    return Py_NewRef(self);
+    return ((PyMsTensor *)self)->init && py_fulfil(self) < 0 ? NULL : Py_NewRef(self);
 }
 
 static PyObject *set_hook(PyObject *unused, PyObject *hook)

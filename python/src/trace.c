@@ -40,6 +40,9 @@ static MsTensor **handles(PyObject *seq, int *n)
             PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(o)->tp_name);
             PyMem_Free(t);
             t = NULL;
+        } else if (o != Py_None && ((PyMsTensor *)o)->init && py_fulfil(o) < 0) {
+            PyMem_Free(t);
+            t = NULL;
         } else {
             t[i] = o == Py_None ? NULL : PY_HANDLE(o);
         }

@@ -290,7 +290,7 @@ def test_distributions(make, mean, std, low, high):
 
 
 def test_initializers():
-    assert initializer("ones", (2, 2)).tolist() == [[0, 0], [0, 0]]
+    assert initializer("ones", (2, 2)).has_init and initializer("ones", (2, 2)).tolist() == [[1, 1], [1, 1]]
     assert (values("ones") == 1).all() and (values("zeros") == 0).all() and (values(init.Constant(3.7), (2,), ms.int32) == 3).all()
     q = values(init.Orthogonal(2.0), (3, 8))
     np.testing.assert_allclose(q @ q.T, 4 * np.eye(3), atol=1e-5)

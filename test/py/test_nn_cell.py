@@ -130,3 +130,12 @@ def test_paddings_are_ints():
     for layer in (nn.ReflectionPad1d, nn.ZeroPad2d):
         with pytest.raises(TypeError, match="must be int"):
             layer(('2', 2))
+
+
+def test_a_cell_without_its_base():
+    class Net(nn.Cell):
+        def __init__(self):
+            self.a = 1
+    for call in (lambda: Net().trainable_params(), lambda: Net().update_cell_prefix()):
+        with pytest.raises(AttributeError, match=r"super\(\).__init__\(\)"):
+            call()

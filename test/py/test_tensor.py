@@ -104,7 +104,15 @@ def test_refused_arguments():
 
 def test_promised():
     t = Tensor(shape=(2, 3), dtype=ms.float32, init='ones')
-    assert t.has_init and t.shape == (2, 3) and t.tolist() == [[0.0] * 3] * 2
+    assert t.has_init and t.shape == (2, 3) and copy.deepcopy(t).has_init
+    assert t.tolist() == [[1.0] * 3] * 2 and not t.has_init
+
+
+@pytest.mark.parametrize('use', [lambda t: t + 1, lambda t: 1 + t, lambda t: -t + 3, lambda t: ms.ops.add(t, 1), lambda t: t[0] + 1, lambda t: t.sum(),
+                                 lambda t: Tensor(t) * 2, lambda t: ms.ops.stack([t, t]).sum() / 2, lambda t: t.asnumpy() + 1, lambda t: float(t[1]) + 1,
+                                 lambda t: ms.jit(lambda x: x * 2)(t)])
+def test_promised_data_is_made_for_who_uses_it(use):
+    assert np.all(np.array(use(Tensor(shape=(2,), dtype=ms.float32, init='ones'))) == 2)
 
 
 @pytest.mark.parametrize('name', ALL)

@@ -33,4 +33,7 @@ def __getattr__(name):
     import mindspore
     if name in ('jit', 'jit_class', 'ms_function', 'ms_class'):
         return getattr(mindspore, 'jit' if name == 'ms_function' else name)
+    if name in ('_no_grad', '_Function'):
+        from mindspore.common import function
+        return getattr(function, name)
     raise AttributeError(f"module 'mindspore.common.api' has no attribute {name!r}")

@@ -123,6 +123,9 @@ class Cell:
         make = type(self)._ms_derived.get(name)
         if make is not None:
             return make(self)
+        if "_cells" not in d:
+            raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}': its '__init__' must call "
+                                 "'super().__init__()' first.")
         raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
 
     def __setattr__(self, name, value):

@@ -115,6 +115,9 @@ class GradOperation:
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
 
     def __call__(self, fn, weights=None):
+        if not callable(fn):
+            raise TypeError("For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got "
+                            f"{type(fn).__name__}.")
         if self.get_by_list and weights is None:
             weights = fn.trainable_params()
         weights = weights if self.get_by_list else None
