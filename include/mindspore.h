@@ -170,7 +170,7 @@ MS_API_EXPORT void ms_memory_empty_cache(void); /* returns cached blocks to the 
 MS_API_EXPORT void ms_memory_fail_after(int64_t n, bool forever);
 
 MS_API_EXPORT int ms_thread_count(void);
-MS_API_EXPORT MsStatus ms_thread_set_count(int n);
+MS_API_EXPORT MsStatus ms_thread_set_count(int n); /* a forked child keeps 1 */
 
 /* ---- profile ----------------------------------------------------------------------------------- */
 

@@ -114,6 +114,8 @@ def test_foreign(tmp_path):
         ms.load_checkpoint(3)
     with pytest.raises(TypeError, match="nn.Cell, list or dict"):
         ms.save_checkpoint(3, str(path))
+    with pytest.raises(TypeError, match="'data' of 'p'"):
+        ms.save_checkpoint([{"name": "p", "data": 12}], str(path))
     with pytest.raises(ValueError, match="does not exist or is not a directory"):
         ms.save_checkpoint(net(), str(tmp_path / "no" / "a"))
 

@@ -90,3 +90,24 @@ def test_waiting_threads_spin_as_long_as_the_design_or_the_user_says(own, spins)
     run = subprocess.run([sys.executable, '-c', code], env=env | {'OMP_DISPLAY_ENV': 'verbose'}, capture_output=True, text=True, check=True)
     assert f"GOMP_SPINCOUNT = '{spins}'" in run.stderr
     assert run.stdout.strip() == own.get('GOMP_SPINCOUNT', 'None')
+
+
+def _child(queue):
+    x = queue.get()
+    queue.put(ops.matmul(x, x).asnumpy().sum())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_computes_without_the_threads_of_its_parent():
+    import mindspore.multiprocessing as mp
+    x = Tensor(np.ones((300, 300), np.float32))
+    ops.matmul(x, x).asnumpy()
+    context = mp.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_child, args=(queue,))
+    child.start()
+    queue.put(x)
+    child.join(30)
+    if child.exitcode is None:
+        child.kill()
+    assert child.exitcode == 0 and queue.get(timeout=5) == 300 ** 3

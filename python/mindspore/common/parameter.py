@@ -10,6 +10,13 @@ from mindspore.common.tensor import Tensor
 __all__ = ["Parameter", "ParameterTuple"]
 
 _numbers = itertools.count(1)
+_GENERATED = "Parameter#"
+
+
+def _is_parameter_generated(name):
+    """Whether nobody gave a Parameter this name."""
+    return isinstance(name, str) and name.startswith(_GENERATED)
+
 
 
 def _initial(default_input):
@@ -112,7 +119,7 @@ class Parameter(Tensor):
         if value is not None and not isinstance(value, str):
             raise ValueError(f"The type of the Parameter's name should be 'string' or 'None', but got {type(value)}.")
         self._ms_unnamed = not value
-        self._name = value or f"Parameter#{next(_numbers)}"
+        self._name = value or f"{_GENERATED}{next(_numbers)}"
 
     @property
     def requires_grad(self):

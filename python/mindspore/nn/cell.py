@@ -238,9 +238,9 @@ class Cell:
     def register_buffer(self, name, tensor, persistent=True):
         """Adds a Tensor that is part of the state, but not a Parameter."""
         if not isinstance(name, str):
-            raise TypeError(f"For 'register_buffer', the type of 'name' must be str, but got {type(name)}.")
+            raise TypeError(f"For 'register_buffer', the buffer name should be a string, but got {type(name)}.")
         if "." in name or not name:
-            raise KeyError(f"For 'register_buffer', 'name' must not be empty or contain '.', but got '{name}'.")
+            raise KeyError(f"For 'register_buffer', the buffer name must not be empty or contain \".\", but got '{name}'.")
         if name not in self._buffers and (hasattr(self, name)):
             raise KeyError(f"For 'register_buffer', the attribute '{name}' already exists.")
         if tensor is not None and not isinstance(tensor, Tensor):
@@ -482,7 +482,7 @@ class Cell:
         path, _, name = target.rpartition(".")
         buffers = self.get_sub_cell(path)._buffers
         if name not in buffers:
-            raise AttributeError(f"The '{type(self).__name__}' object has no buffer '{target}'.")
+            raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{target}' that is a buffer.")
         return buffers[name]
 
     # ---- names and state ----

@@ -68,6 +68,9 @@ def _entries(save_obj, choice_func, append_dict):
             if not isinstance(entry, dict) or "name" not in entry or "data" not in entry:
                 raise TypeError("For 'save_checkpoint', every element of the list 'save_obj' must be a Parameter or a dict with "
                                 f"'name' and 'data', but got {entry}.")
+            if not isinstance(entry["data"], (Tensor, str)):
+                raise TypeError(f"For 'save_checkpoint', the 'data' of '{entry['name']}' must be a Parameter, Tensor or str, but got "
+                                f"{type(entry['data'])}.")
             items.append((entry["name"], entry["data"]))
     else:
         raise TypeError("For 'save_checkpoint', the parameter 'save_obj' must be nn.Cell, list or dict, but got "
