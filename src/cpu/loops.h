@@ -52,8 +52,11 @@ typedef enum MsFoldKind {
 } MsFoldKind;
 #define MS_LANES 64
 typedef void (*MsFold)(int64_t n, void *acc, const void *x);
+typedef void (*MsFoldEight)(int64_t n, void *acc, const void *x,
+                            int64_t pitch); /* pitch: bytes between rows */
 typedef struct MsFolds {
     MsFold rows[MS_N_FOLDS], lanes[MS_N_FOLDS];
+    MsFoldEight eight[MS_N_FOLDS]; /* sums and products only */
 } MsFolds;
 
 /* Functions of one row of float32 [0] or float64 [1]; y may be x. */
@@ -72,7 +75,7 @@ typedef struct MsLoopSet {
     const MsRowSet *rows;
     const MsFolds *const *folds; /* by dtype; bool as uint8, whose sum is not used */
     void (*from_half[2])(int64_t n, float *y, const uint16_t *x); /* float16, bfloat16 */
-    void (*add_half[2])(int64_t n, float *y, const uint16_t *x);  /* y += x */
+    MsFoldEight sum_half[2]; /* eight rows, added as float32, into float64 */
     void (*to_half[2])(int64_t n, uint16_t *y, const float *x);
 } MsLoopSet;
 

@@ -14,7 +14,7 @@
 
 #define CHUNK 1024    /* accumulators of a block */
 #define GRAIN 32768   /* elements of a block at least */
-#define MAX_BLOCKS 64 /* a reduction to few elements is split into so many parts at most */
+#define MAX_BLOCKS 64 /* a reduction to few elements is split so that there are so many parts at most */
 
 typedef struct Axis {
     int64_t n, in, out; /* size, strides in bytes */
@@ -26,6 +26,7 @@ typedef struct Reduction {
     MsFoldKind kind;
     MsDtype acc_dtype;
     MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
+    MsFoldEight eight;    /* or NULL */
     int half, size, acc_size;
     double divisor;       /* -1: none */
     const double *center; /* not NULL: squares of the distances from center, which is laid out as y */
@@ -96,7 +97,7 @@ static void set_blocks(Reduction *r)
     for (int k = 0; k < r->n_kept; k++) r->units *= r->kept[k].n;
     int64_t split = r->n_red > 0 ? r->red[0].n : r->inner.reduced ? r->inner.n : 1;
     int64_t blocks = r->units < 32 ? r->x->numel / GRAIN / (r->units > 0 ? r->units : 1) : 1;
-    if (blocks > MAX_BLOCKS) blocks = MAX_BLOCKS;
+    if (r->units > 0 && blocks > MAX_BLOCKS / r->units) blocks = MAX_BLOCKS / r->units;
     if (blocks > split) blocks = split;
     if (blocks < 1) blocks = 1;
     r->block_n = (split + blocks - 1) / blocks;
@@ -160,22 +161,6 @@ static void square_distances(const Reduction *r, int64_t n, char *buf, const dou
     }
 }
 
-/* A sum of half-precision rows: up to N_PRE of them are added as float32 before they go to the accumulators. */
-#define N_PRE 8
-static void sum_half_rows(const Reduction *r, int64_t n_row, int64_t pitch, int64_t n, const char *x,
-                          void *acc)
-{
-    float buf[CHUNK];
-    const MsLoopSet *isa = ms__loops();
-    for (int64_t k = 0; k < n_row; k += N_PRE) {
-        int64_t m = n_row - k < N_PRE ? n_row - k : N_PRE;
-        isa->from_half[r->half - 1](n, buf, (const uint16_t *)(const void *)(x + k * pitch));
-        for (int64_t i = 1; i < m; i++)
-            isa->add_half[r->half - 1](n, buf, (const uint16_t *)(const void *)(x + (k + i) * pitch));
-        r->fold(n, acc, buf);
-    }
-}
-
 /* Folds n elements from x on, `step` bytes apart, into acc. */
 static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step, void *acc, bool rows,
                      const double *center)
@@ -185,10 +170,9 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
         return;
     }
     int64_t at = 0;
-    if (r->half && step == r->size && r->kind == MS_FOLD_SUM && !center && n >= 2 * CHUNK && !rows) {
-        at = n / CHUNK * CHUNK;
-        sum_half_rows(r, n / CHUNK, CHUNK * step, CHUNK, x, acc);
-    }
+    if (r->half && step == r->size && r->kind == MS_FOLD_SUM && !center && !rows)
+        for (; at + 8 * MS_LANES <= n; at += 8 * MS_LANES)
+            r->eight(MS_LANES, acc, x + at * step, MS_LANES * step);
     char buf[CHUNK * 16], raw[CHUNK * 2];
     for (int64_t m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
@@ -240,10 +224,8 @@ static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *ac
         if (r->red[k].n == 0) return;
     if (!rows && run == 0) return;
     x += lo * r->red[0].in;
-    if (rows && r->half && r->kind == MS_FOLD_SUM && !center && r->n_red == 1 && r->inner.in == r->size) {
-        sum_half_rows(r, hi - lo, r->red[0].in, run, x, acc);
-        return;
-    }
+    if (rows && r->eight && !center && r->n_red == 1 && r->inner.in == r->size)
+        for (; lo + 8 <= hi; lo += 8, x += 8 * r->red[0].in) r->eight(run, acc, x, r->red[0].in);
     at[0] = lo;
     while (at[0] < hi) {
         fold_run(r, run, x, r->inner.in, acc, rows, center);
@@ -347,6 +329,7 @@ static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldK
     for (r.n_lane = MS_LANES; r.n_lane / 2 >= r.inner.n && r.n_lane > 1;) r.n_lane /= 2;
     const MsFolds *f = ms__loops()->folds[center ? MS_FLOAT64 : elem];
     r.fold = r.inner.reduced ? f->lanes[r.kind] : f->rows[r.kind];
+    r.eight = !r.half ? f->eight[r.kind] : r.kind == MS_FOLD_SUM ? ms__loops()->sum_half[r.half - 1] : NULL;
     r.combine = ms__loops()->folds[r.acc_dtype]->rows[r.kind];
     int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
     if (bytes && !(r.partial = ms__alloc((size_t)bytes))) return MS_ERROR_MEMORY;

@@ -85,3 +85,13 @@ def test_result_dtypes(text, table):
         if want not in ('?', got) and not different(text, codes, want, got):
             wrong.append(f'{[CODES[c] for c in codes]}: {CODES.get(got, "TypeError")}, expected {CODES.get(want, "TypeError")}')
     assert not wrong, wrong
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'uint8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex64'])
+def test_sums_of_many_rows(dtype):
+    x = Tensor(np.random.RandomState(0).randint(-50, 50, (3, 43, 1101))).astype(getattr(ms, dtype))
+    exact = x.astype(ms.complex64).asnumpy().astype('c16')
+    for axis in (1, 2, (0, 1), (0, 1, 2)):
+        y = x.sum(axis=axis)  # rows are added eight at a time; what is left of them
+        want = Tensor(exact.sum(axis).real).astype(y.dtype)
+        np.testing.assert_array_equal(y.astype(ms.complex64).asnumpy(), want.astype(ms.complex64).asnumpy())

@@ -1,6 +1,7 @@
 /* float.c - the elementwise loops of float32 and float64, and the conversions between float32 and half
  * precision. */
 #include "cpu/isa/simd.h"
+#include "cpu/isa/vec.h"
 #include "cpu/loops.h"
 #ifdef __F16C__
 #include <immintrin.h>
@@ -59,22 +60,43 @@ static void to_bf16(int64_t n, uint16_t *y, const float *x)
     for (int64_t i = 0; i < n; i++) y[i] = float_to_bfloat(x[i]);
 }
 
-static void add_f16(int64_t n, float *y, const uint16_t *x)
+VEC V load_f16(const uint16_t *x)
 {
-    int64_t i = 0;
-#ifdef __F16C__
-    for (; i + 8 <= n; i += 8) {
-        __m256 h = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i)));
-        _mm256_storeu_ps(y + i, _mm256_add_ps(_mm256_loadu_ps(y + i), h));
-    }
+#if defined(__AVX512F__)
+    return (V)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)x));
+#else
+    V v;
+    from_f16(LANES, (float *)&v, x);
+    return v;
 #endif
-    for (; i < n; i++) y[i] += half_to_float(x[i]);
 }
 
-static void add_bf16(int64_t n, float *restrict y, const uint16_t *restrict x)
+VEC V load_bf16(const uint16_t *x)
 {
-    for (int64_t i = 0; i < n; i++) y[i] += bfloat_to_float(x[i]);
+    typedef uint16_t H __attribute__((vector_size(32), aligned(2), may_alias));
+    return (V)(__builtin_convertvector(*(const H *)(const void *)x, U) << 16);
 }
+
+#define SUM_HALF(id, one)                                                                                    \
+    static void sum_##id(int64_t n, void *accv, const void *xv, int64_t pitch)                               \
+    {                                                                                                        \
+        typedef double D __attribute__((vector_size(128), aligned(8), may_alias));                           \
+        double *acc = accv;                                                                                  \
+        const char *x = xv;                                                                                  \
+        int64_t i = 0;                                                                                       \
+        for (; i + LANES <= n; i += LANES) {                                                                 \
+            V s = load_##id((const uint16_t *)(const void *)x + i);                                          \
+            for (int k = 1; k < 8; k++) s += load_##id((const uint16_t *)(const void *)(x + k * pitch) + i); \
+            *(D *)(void *)(acc + i) += __builtin_convertvector(s, D);                                        \
+        }                                                                                                    \
+        for (; i < n; i++) {                                                                                 \
+            float s = one(((const uint16_t *)xv)[i]);                                                        \
+            for (int k = 1; k < 8; k++) s += one(((const uint16_t *)(const void *)(x + k * pitch))[i]);      \
+            acc[i] += (double)s;                                                                             \
+        }                                                                                                    \
+    }
+SUM_HALF(f16, half_to_float)
+SUM_HALF(bf16, bfloat_to_float)
 
 #define TABLE_OF(suf) JOIN(JOIN(ms__loops_, suf), JOIN(_, MS_ISA))
 #define TEXT_(a) #a
@@ -101,6 +123,6 @@ const MsLoopSet JOIN(ms__loop_set_, MS_ISA) = {
     .rows = &JOIN(ms__row_set_, MS_ISA),
     .folds = JOIN(ms__folds_, MS_ISA),
     .from_half = {from_f16, from_bf16},
-    .add_half = {add_f16, add_bf16},
+    .sum_half = {sum_f16, sum_bf16},
     .to_half = {to_f16, to_bf16},
 };
