@@ -233,6 +233,9 @@ MsStatus ms__infer(const MsOp *op, const MsAttr *attr, int n_in, const MsAval *i
     const MsSig *s = ms__sig(op);
     if (!s) return ms_error()->code;
     MS_TRY(check_inputs(op, s, n_in, in));
+    if (!s->list_out && cap < s->n_out) /* of a list, infer itself says how many there are */
+        return MS_FAIL(MS_ERROR_VALUE, "'%s' has %d outputs, but there is room for %d.", op->name, s->n_out,
+                       cap);
     MsInfer c = {op, attr, n_in, s->n_out, cap, in, out};
     for (int j = 0; j < s->n_out && j < cap; j++)
         out[j].dtype = s->out_same[j] >= 0 ? in[s->out_same[j]].dtype : (MsDtype)s->out_dtype[j];
