@@ -21,7 +21,7 @@ static bool differentiable(MsDtype dtype)
 static MsStatus vjp_cast(MsVjp *c)
 {
     MsDtype from = ms_tensor_dtype(c->in[0]), to = ms_tensor_dtype(c->out[0]);
-    if (!differentiable(from) || !differentiable(to)) return MS_OK;
+    if (from == MS_BOOL || !differentiable(to) || !c->want[0]) return MS_OK;
     c->grad[0] = ms_cast(c->ct[0], from);
     return c->grad[0] ? MS_OK : ms_error()->code;
 }

@@ -300,3 +300,19 @@ def test_points_between_ends_that_are_followed():
     same(ops.ones(Tensor([2, 1])), [[1], [1]])
     with pytest.raises(TypeError, match='A shape as a Tensor must be'):
         ops.zeros(Tensor([1.5]))
+
+
+def test_sensitivity_beside_inputs_by_name():
+    a, b, c = (Tensor([float(k), k + 1.0]) for k in (1, 2, 3))
+    grads = ops.GradOperation(get_all=True, sens_param=True)(lambda x, *, y, z: x * y + z)(a, y=b, z=c, sens=Tensor([1.0, 10.0]))
+    same(grads, ([2, 30], [1, 20], [1, 10]))
+
+
+def test_integers_beside_floats():
+    """Their gradients have their type, as the original's; what rounds has none."""
+    w, x = Parameter(Tensor([1, 2]), name='w'), Tensor([1.0, 3.0])
+    of_x, (of_w,) = ms.grad(lambda t: (w * t).sum(), 0, [w])(x)
+    assert of_x.tolist() == [1, 2] and of_w.tolist() == [1, 3] and of_w.dtype is ms.int64
+    assert ms.grad(lambda n: (n.astype(ms.float32) * x).sum())(Tensor([4, 5], ms.int32)).tolist() == [1, 3]
+    assert ms.grad(lambda t: t.astype(ms.int32).astype(ms.float32).sum())(x).tolist() == [0, 0]
+    assert ms.grad(lambda t: ((t > 2).astype(ms.float32) * t).sum())(x).tolist() == [0, 1]

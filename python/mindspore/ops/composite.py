@@ -123,12 +123,13 @@ class GradOperation:
         weights = weights if self.get_by_list else None
 
         def call(*args, **kwargs):
-            if self.sens_param and 'sens' in kwargs:
-                args += (kwargs.pop('sens'),)
-            if kwargs and (self.get_all or not args) and not self.sens_param:  # tensors given by name are inputs too
+            sens = ()
+            if self.sens_param:
+                args, sens = (args, (kwargs.pop('sens'),)) if 'sens' in kwargs else (args[:-1], args[-1:])
+            if kwargs and (self.get_all or not args):  # tensors given by name are inputs too
                 names, n, named = list(kwargs), len(args), fn
-                return gradients(lambda *xs: named(*xs[:n], **dict(zip(names, xs[n:]))), (*args, *kwargs.values()), {})
-            return gradients(fn, args, kwargs)
+                return gradients(lambda *xs: named(*xs[:n], **dict(zip(names, xs[n:]))), (*args, *kwargs.values(), *sens), {})
+            return gradients(fn, (*args, *sens), kwargs)
 
         def gradients(fn, args, kwargs):
             inputs = args[:-1] if self.sens_param else args
