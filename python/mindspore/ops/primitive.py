@@ -137,8 +137,9 @@ def _check(self, name, value, default):
         raise TypeError(f"For '{self.name}', the type of '{name}' should be {wanted}, but got {type(value).__name__}.")
 
 
-def make_class(name, init, call, run):
-    """A Primitive class with attributes ``init`` (a Signature), inputs ``call`` and the function ``run(self, *inputs)``."""
+def make_class(name, init, call, run, check=None):
+    """A Primitive class with attributes ``init`` (a Signature) that ``check(self)`` looks at, inputs ``call`` and the function
+    ``run(self, *inputs)``."""
     params = list(init.parameters.values())
 
     def __init__(self, *args, **kwargs):
@@ -153,6 +154,8 @@ def make_class(name, init, call, run):
             if value is not None or p.default is not None:
                 _check(self, p.name, value, p.default)
             self.__dict__[p.name] = self.attrs[p.name] = value
+        if check is not None:
+            check(self)
         self.init_attrs = dict(bound.arguments)
         self.init_prim_io_names([p.name for p in call.parameters.values()], ["output"])
 

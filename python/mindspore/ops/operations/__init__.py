@@ -52,7 +52,7 @@ def _make(line):
     tree = ast.parse(f"lambda self{', ' + inputs if inputs else ''}: {expression}", f"<{name}>", "eval")
     _Attributes(set(init.parameters)).visit(tree.body.body)
     run = eval(compile(ast.fix_missing_locations(tree), f"<{name}>", "eval"), space)
-    return primitive.make_class(name, init, call, run)
+    return primitive.make_class(name, init, call, run, space.get(f"check_{name}"))
 
 
 def __getattr__(name):

@@ -601,11 +601,11 @@ def _window_places(n_out, stride, low, n_taps, dilation, dtype):
     return _o.arange(n_taps).astype(dtype).reshape(-1, 1) * dilation + _o.arange(n_out).astype(dtype) * stride - low
 
 
-def deformable_offsets(x, offsets, strides, pads, ksize, dilations, layout, groups, modulated):
+def deformable_offsets(x, offsets, strides, pads, ksize, dilations, layout, groups, modulated, windows=None):
     """The samples of a deformable convolution, those of one window together: (N, C, Ho kh, Wo kw)."""
     n, c, h, w = x.shape
     (kh, kw), (sh, sw), (dh, dw) = ksize, strides[2:], dilations[2:]
-    ho, wo = (h + pads[0] + pads[1] - dh * (kh - 1) - 1) // sh + 1, (w + pads[2] + pads[3] - dw * (kw - 1) - 1) // sw + 1
+    ho, wo = windows or ((h + pads[0] + pads[1] - dh * (kh - 1) - 1) // sh + 1, (w + pads[2] + pads[3] - dw * (kw - 1) - 1) // sw + 1)
     parts = 3 if modulated else 2
     if layout != "NCHW" or c % groups or offsets.shape != (n, parts * groups * kh * kw, ho, wo):
         raise ValueError(f"For 'DeformableOffsets', the data format must be NCHW, the channels a multiple of {groups} and 'offsets' of shape "

@@ -278,6 +278,8 @@ def sparse_count(indices, values, shape, weights, binary, minlength, maxlength):
     i, v, shape = _np(indices), _np(values).astype(np.int64), _sizes(shape)
     if v.size and v.min() < 0:
         raise RuntimeError("For 'SparseCountSparseOutput', the values must not be negative.")
+    if i.size and ((i < 0).any() or (i.reshape(len(v), -1) >= np.asarray(shape)).any()):
+        raise RuntimeError(f"For 'SparseCountSparseOutput', the indices must be within the shape {shape}.")
     w = _np(weights)
     if w.size and w.shape != v.shape:
         raise RuntimeError(f"For 'SparseCountSparseOutput', 'weights' must have the shape of 'values', but got {w.shape} and {v.shape}.")

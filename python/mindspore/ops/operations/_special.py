@@ -14,11 +14,11 @@ _p = Rows("_p")
 def space():
     """The names that lines of the table use."""
     from mindspore import ops
-    from mindspore.ops.operations import _compose, _sparse
+    from mindspore.ops.operations import _compose, _sparse, _windows
     own = (ints, strided_slice, invert_permutation, conv, depthwise, conv_backprop_input, max_pool, max_pool_with_index, avg_pool, softmax)
     return {"__name__": __name__, "o": ops, "p": _p, "rows": _p, "nn": nn, "optim": optim, "Tensor": Tensor, "int32": mstype.int32,
             "int64": mstype.int64, "float32": mstype.float32, **{f.__name__: f for f in own},
-            **{name: getattr(part, name) for part in (_compose, _sparse) for name in part.__all__}}
+            **{name: getattr(part, name) for part in (_compose, _sparse, _windows) for name in part.__all__}}
 
 
 # ---- arguments ----
@@ -42,8 +42,9 @@ def _spatial(value, n, name, prim):
 
 
 def _layout(prim, allowed):
-    if prim.data_format != allowed:
-        raise ValueError(f"For '{prim.name}', the 'data_format' must be '{allowed}' on the CPU, but got '{prim.data_format}'.")
+    given = prim.attrs.get("data_format", allowed)
+    if given != allowed:
+        raise ValueError(f"For '{prim.name}', the 'data_format' must be '{allowed}' on the CPU, but got '{given}'.")
 
 
 def strided_slice(x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):

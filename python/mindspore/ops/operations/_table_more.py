@@ -70,4 +70,107 @@ CSRReduceSum()(indptr, indices, values, shape, axis) = csr_reduce(indptr, indice
 RaggedTensorToSparse(Tsplits)(rt_nested_splits, rt_dense_values) = ragged_to_sparse(rt_nested_splits, rt_dense_values)
 RaggedTensorToTensor(row_partition_types)(shape, values, default_value, row_partition_tensors) = \
 ragged_to_tensor(shape, values, default_value, row_partition_tensors, row_partition_types)
+
+# ---- windows and regions ----
+PSROIPooling(spatial_scale, group_size, output_dim)(features, rois) = ps_roi_pooling(self, features, rois)
+PSROIPoolingGrad(input_size, spatial_scale, group_size, output_dim)(dy, rois) = ps_roi_pooling_grad(self, dy, rois)
+FractionalMaxPool(pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0)(x) = fractional_pool(x, self, 'max')
+FractionalAvgPool(pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0)(x) = fractional_pool(x, self, 'avg')
+FractionalMaxPoolGrad(overlapping=False)(orig_input, orig_output, out_backprop, row_pooling_sequence, col_pooling_sequence) = \
+fractional_pool_grad(orig_input.shape, out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping, 'max', orig_input)
+FractionalAvgPoolGrad(overlapping=False)(orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence) = \
+fractional_pool_grad(ints(orig_input_tensor_shape), out_backprop, row_pooling_sequence, col_pooling_sequence, overlapping, 'avg')
+FractionalMaxPoolGradWithFixedKsize(data_format='NCHW')(origin_input, out_backprop, argmax) = p.max_pool_grad(origin_input, out_backprop, argmax)
+FractionalMaxPool3DGradWithFixedKsize(data_format='NCDHW')(origin_input, out_backprop, argmax) = p.max_pool_grad(origin_input, out_backprop, argmax)
+Dilation2D(stride, dilation, pad_mode='SAME', data_format='NCHW')(x, filter) = dilation2d(x, filter, self)
+Dilation2DBackpropInput(stride, dilation, pad_mode='SAME', data_format='NCHW')(x, filter, out_backprop) = \
+vjp(lambda t: dilation2d(t, filter, self), out_backprop, x)
+Dilation2DBackpropFilter(stride, dilation, pad_mode='SAME', data_format='NCHW')(x, filter, out_backprop) = \
+vjp(lambda t: dilation2d(x, t, self), out_backprop, filter)
+DeformableOffsetsGrad(strides, pads, kernel_size, dilations=(1, 1, 1, 1), data_format='NCHW', deformable_groups=1, modulated=True)(dout, input, offsets) = \
+deformable_offsets_grad(dout, input, offsets, self)
+CombinedNonMaxSuppression(pad_per_class=False, clip_boxes=True)(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, \
+score_threshold) = combined_nms(boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, score_threshold, pad_per_class, clip_boxes)
+NonMaxSuppressionV3()(boxes, scores, max_output_size, iou_threshold, score_threshold) = nms_v3(boxes, scores, max_output_size, iou_threshold, score_threshold)
+AdjustContrastv2()(images, contrast_factor) = ((images - o.mean(images, (-3, -2), True)) * contrast_factor + o.mean(images, (-3, -2), True)).astype(images.dtype)
+
+# ---- recurrent networks, sequences ----
+LSTM(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, proj_size=0)(input, h, c, w) = lstm(self, input, h, c, w)
+GRUV2(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout, is_train=True)(input, h, w, seq_lengths) = gru_v2(self, input, h, w, seq_lengths)
+GRUV2Grad(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)(x, h, w, seq_lengths, y, hy, dy, dhy, reserve) = \
+second_gradient(lambda a, b, c: gru_v2(self, a, b, c, seq_lengths)[:2], (dy, dhy), x, h, w)
+EditDistance(normalize=True)(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape) = \
+edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, normalize)
+RNNTLoss(blank_label=0)(acts, labels, input_lengths, label_lengths) = rnnt_loss(acts, labels, input_lengths, label_lengths, blank_label)
+SequenceMask()(lengths, maxlen) = sequence_mask(lengths, maxlen)
+ApplyRotaryPosEmb(cos_format=0)(query, key, cos, sin, position_ids) = rotary(query, key, cos, sin, cos_format)
+
+# ---- places ----
+UpdateCache()(input_x, indices, updates, max_num) = update_cache(input_x, indices, updates, max_num)
+DynamicStitch()(indices, data) = dynamic_stitch(indices, data)
+ComputeAccidentalHits(num_true=1)(true_classes, sampled_candidates) = accidental_hits(true_classes, sampled_candidates, num_true)
+ConcatOffsetV1()(axis, x) = concat_offset_v1(axis, x)
+ArgminV2()(x, axis=-1) = o.argmin(x, int(axis))
+
+# ---- matrices ----
+Eigh(compute_eigenvectors=True, lower=True)(A) = eigh(A, compute_eigenvectors, lower)
+SelfAdjointEig(compute_v=True)(x) = self_adjoint_eig(x, compute_v)
+Lu(output_idx_type)(input) = lu_rows(input, output_idx_type)
+MatrixLogarithm()(x) = matrix_logarithm(x)
+MatrixSolveLs(fast=True)(matrix, rhs, l2_regularizer) = solve_least_squares(matrix, rhs, l2_regularizer, fast)
+TridiagonalSolve(partial_pivoting=True)(diagonals, rhs) = tridiagonal_solve(diagonals, rhs)
+Centralization()(input_x, axis) = input_x - o.mean(input_x, axis, True)
+InstanceNormV2(is_training=True, momentum=0.1, epsilon=1e-05)(x, gamma, beta, mean, variance) = \
+instance_norm_v2(x, gamma, beta, mean, variance, is_training, epsilon)
+
+# ---- further gradients ----
+MaxPoolGradGrad(kernel_size=1, strides=1, pad_mode='VALID')(x, out, grad) = max_pool_grad_grad(self, x, grad, 2)
+MaxPool3DGradGrad(kernel_size=(1, 1, 1, 1, 1), strides=(1, 1, 1, 1, 1), pad_mode='VALID', data_format='NCDHW')(x, out, grad) = \
+max_pool_grad_grad(self, x, grad, 3)
+MaxPoolGradGradWithArgmax(kernel_size=1, strides=1, pad_mode='VALID')(x, grad, argmax) = taken(grad, argmax)
+MaxPool3DGradWithArgmax(ksize, strides, pads, dilation=(1, 1, 1), ceil_mode=False, data_format='NCDHW')(x, grads, argmax) = p.max_pool_grad(x, grads, argmax)
+MaxPoolGradV1(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x, out, dout) = vjp(lambda t: max_pool(self, t, 2), dout, x)
+MaxPoolV1(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x) = max_pool(self, x, 2)
+AvgPoolV1(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x) = avg_pool(self, x, 2)
+AvgPoolGradV1(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(orig_input_shape, input_grad) = \
+vjp(lambda t: avg_pool(self, t, 2), input_grad, o.zeros(ints(orig_input_shape), input_grad.dtype))
+AdaptiveAvgPool2DGrad()(dout, orig_input_shape) = \
+vjp(lambda t: o.adaptive_avg_pool2d(t, tuple(dout.shape[-2:])), dout, o.zeros(ints(orig_input_shape), dout.dtype))
+AdaptiveAvgPool3DGrad()(input_grad, orig_input_shape) = \
+vjp(lambda t: o.adaptive_avg_pool3d(t, tuple(input_grad.shape[-3:])), input_grad, o.zeros(ints(orig_input_shape), input_grad.dtype))
+AdaptiveMaxPool2DGrad()(y_grad, x, argmax) = p.max_pool_grad(x, y_grad, argmax)
+AdaptiveMaxPool3DGrad()(input_grad, x, argmax) = p.max_pool_grad(x, input_grad, argmax)
+MaximumGradGrad(grad_x=True, grad_y=True)(x, y, dx, dy) = (o.zeros_like(x), o.zeros_like(y), o.where(x >= y, dx, dy))
+MinimumGradGrad()(x, y, dx, dy) = (o.zeros_like(x), o.zeros_like(y), o.where(x <= y, dx, dy))
+LayerNormGradGrad(begin_norm_axis=1, begin_params_axis=1)(x, dy, variance, mean, gamma, d_dx, d_dg, d_db) = \
+second_gradient(lambda a, b, c: layer_norm_grad(self, a, b, variance, mean, c), (d_dx, d_dg, d_db), x, dy, gamma)
+BatchNormGradGrad(is_training=False, epsilon=1e-05, data_format='NCHW')(x, dy, scale, saved_mean, saved_variance, dout_dx, dout_dscale, dout_dbias) = \
+second_gradient(lambda a, b, c: batch_norm_grad(self, b, a, c, saved_mean, saved_variance), (dout_dx, dout_dscale, dout_dbias), x, dy, scale)
+AffineGridGrad(align_corners=False)(y_grad, x_size) = \
+vjp(lambda t: o.affine_grid(t, ints(x_size), align_corners), y_grad, o.zeros((ints(x_size)[0], len(ints(x_size)) - 2, len(ints(x_size)) - 1), y_grad.dtype))
+CholeskyGrad()(x, grad) = cholesky_grad(x, grad)
+EinsumGrad(equation)(x, dout) = vjp(lambda *t: o.einsum(equation, *t), dout, *x)
+GluGrad(axis)(grads, x) = vjp(lambda t: o.glu(t, axis), grads, x)
+IgammaGradA()(a, x) = vjp(lambda t: o.igamma(t, x), o.ones_like(a + x), a)
+LogitGrad(eps=-1.0)(grad, input) = vjp(lambda t: o.logit(t, eps if eps >= 0 else None), grad, input)
+MaskedSelectGrad()(input, mask, grad) = vjp(lambda t: o.masked_select(t, mask), grad, input)
+MedianGrad(global_median=False, axis=0, keep_dims=False)(y_grad, x, y, indices) = \
+vjp(lambda t: o.median(t, -1 if global_median else axis, keep_dims)[0] if not global_median else o.median(t.reshape(-1))[0], y_grad, x)
+MultiMarginLossGrad(p=1, margin=1.0, reduction='mean')(y_grad, x, target, weight=None) = \
+vjp(lambda t: o.multi_margin_loss(t, target, self.p, margin, weight, reduction), y_grad, x)
+MultilabelMarginLossGrad(reduction='mean')(y_grad, x, target, is_target) = vjp(lambda t: multilabel_margin_loss(t, target, reduction)[0], y_grad, x)
+MvlgammaGrad(p)(y_grad, x) = vjp(lambda t: o.mvlgamma(t, self.p), y_grad, x)
+PadV3Grad(mode='reflect', paddings_contiguous=True)(x, paddings) = pad_v3_grad(x, ints(paddings), mode, paddings_contiguous)
+PdistGrad(p=2.0)(y_grad, x, y) = vjp(lambda t: o.pdist(t, self.p), y_grad, x)
+ResizeBicubicGrad(align_corners=False, half_pixel_centers=False)(grads, image) = \
+vjp(lambda t: o.ResizeBicubic(align_corners, half_pixel_centers)(t, tuple(grads.shape[2:])), grads, image)
+ResizeLinear1DGrad(coordinate_transformation_mode='align_corners')(grads, x) = \
+vjp(lambda t: o.ResizeLinear1D(coordinate_transformation_mode)(t, tuple(grads.shape[2:])), grads, x)
+RmsNormGrad()(dy, x, rstd, gamma) = rms_norm_grad(dy, x, rstd, gamma)
+SoftmaxGrad()(dout, out) = o.mul(out, dout - o.sum(dout * out, -1, True))
+TraceGrad()(y_grad, x_shape) = o.eye(*ints(x_shape), y_grad.dtype) * y_grad
+UniqueGrad()(dy, y) = o.gather(dy[0] if isinstance(dy, tuple) else dy, y[1] if isinstance(y, tuple) else y, 0)
+LuUnpackGrad(L_grad_flag, U_grad_flag)(L_grad, U_grad, LU_data) = lu_unpack_grad(L_grad, U_grad, LU_data, L_grad_flag, U_grad_flag)
+MaxUnpool2DGrad(ksize, strides=0, pads=0, output_shape=(), data_format='NCHW')(x, grads, argmax) = plane_taken(grads, argmax, 2)
+MaxUnpool3DGrad(ksize, strides=0, pads=0, output_shape=(), data_format='NCDHW')(x, grads, argmax) = plane_taken(grads, argmax, 3)
 """.replace("\\\n", "")
