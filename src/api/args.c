@@ -201,6 +201,9 @@ MsStatus ms__arg_unpinned(const char *op, const MsArg *a)
 MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator)
 {
     if (seed && seed->kind == MS_ARG_INT) {
+        if (seed->i < 0)
+            return MS_FAIL_NULL(MS_ERROR_VALUE, "The seed must not be negative, but got %lld.",
+                                (long long)seed->i);
         int64_t two = 2, value[2] = {seed->i, 0};
         return ms_tensor_from(MS_INT64, 1, &two, value);
     }

@@ -330,7 +330,9 @@ MS_API(space_to_batch_nd, "ops.space_to_batch_nd",
 {
     MsTensor *x = T(0);
     VAR("space_to_batch_nd", 1, b, block);
-    int m = block.n, head = x->ndim - m, nd = x->ndim;
+    int m = block.n, nd = x->ndim;
+    if (m == 1 && nd == 4 && ARG(1)->kind == MS_ARG_INT) b[1] = b[0], m = 2; /* square blocks of the plane */
+    int head = nd - m;
     int64_t low[MS_MAX_DIM] = {0}, high[MS_MAX_DIM] = {0}, s[MS_MAX_DIM], perm[MS_MAX_DIM], out[MS_MAX_DIM],
             k = 1;
     if (head < 1 || m < 1 || nd + m > MS_MAX_DIM)

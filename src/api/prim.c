@@ -810,26 +810,16 @@ MS_API(p_max_pool_grad, "_p.max_pool_grad", "(x: Tensor, dout: Tensor, argmax: T
     return R(at ? ms_max_pool_grad(T(1), at, (MsInts){nd(T(0)), shape(T(0))}) : NULL);
 }
 
-static MsStatus width(const MsArg *a, int64_t *v)
-{
-    if (a->kind == MS_ARG_TENSOR) return ms_tensor_item_int(a->t, v);
-    *v = a->i;
-    return MS_OK;
-}
-
 /* What lies at most `lower` below and `upper` above the diagonal; negative: all of it. */
 MS_API(matrix_band_part, "ops.matrix_band_part",
        "(x: Tensor, lower: int|Tensor, upper: int|Tensor) -> Tensor")
 {
-    int64_t lower, upper;
     if (nd(T(0)) < 2)
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'matrix_band_part', 'x' must have 2 dimensions or more, but got shape %s.",
                        ms__shape_text(nd(T(0)), shape(T(0))));
     int64_t rows = shape(T(0))[nd(T(0)) - 2], cols = shape(T(0))[nd(T(0)) - 1];
-    bool wide = ARG(1)->kind == MS_ARG_TENSOR ? nd(T(1)) > 0 : false;
-    wide |= ARG(2)->kind == MS_ARG_TENSOR ? nd(T(2)) > 0 : false;
-    if (wide) { /* one band per matrix */
+    if (ARG(1)->kind == MS_ARG_TENSOR || ARG(2)->kind == MS_ARG_TENSOR) { /* a band for each matrix */
         MsTensor *gap = ms_sub(ms_reshape(ms_arange_int(0, 1, rows, MS_INT64), MS_INTS(rows, 1)),
                                ms_arange_int(0, 1, cols, MS_INT64));
         MsTensor *zero = ms_tensor_scalar_int(MS_INT64, 0), *keep = NULL;
@@ -840,8 +830,7 @@ MS_API(matrix_band_part, "ops.matrix_band_part",
         }
         return R(ms_where(keep, T(0), number(T(0), 0)));
     }
-    MS_TRY(width(ARG(1), &lower));
-    MS_TRY(width(ARG(2), &upper));
+    int64_t lower = I(1), upper = I(2);
     MsTensor *y = lower < 0 ? T(0) : ms_triu(T(0), -lower);
     y = upper < 0 ? y : ms_tril(y, upper);
     return R(y == T(0) ? ms_identity(y) : y);

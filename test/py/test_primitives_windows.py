@@ -112,3 +112,31 @@ def test_recurrent_primitives_agree_with_layers():
         np.testing.assert_allclose(got.asnumpy(), expected.asnumpy(), 1e-5, 1e-6)
     with pytest.raises(ValueError, match='must have 128 elements'):
         operations.LSTM(3, 4, 1, True, False, 0.0)(x, h, c, flat[1:])
+
+
+def test_one_class_for_all_threads():
+    """Threads that name a class at the same time get the same one: pickling compares it with the module's."""
+    import sys
+    from concurrent.futures import ThreadPoolExecutor
+    from threading import Barrier
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for name in ('SparseMatrixNNZ', 'SetSize', 'TraceGrad', 'CSR2COO'):
+            vars(operations).pop(name, None)
+            together = Barrier(4)
+            with ThreadPoolExecutor(4) as pool:
+                found = [f.result() for f in [pool.submit(lambda n=name, b=together: (b.wait(), getattr(operations, n))[1]) for _ in range(4)]]
+            assert len(set(found)) == 1 and found[0] is getattr(operations, name)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_bands_and_blocks():
+    x = np.arange(18, dtype=np.float32).reshape(2, 3, 3)
+    y = ms.vmap(ms.ops.matrix_band_part)(Tensor(x), Tensor(i8([0, 1])), Tensor(i8([1, -1]))).asnumpy()
+    assert (y[0] == np.tril(np.triu(x[0]), 1)).all() and (y[1] == np.triu(x[1], -1)).all()
+    image = Tensor(np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4))
+    assert ms.ops.space_to_batch_nd(image, 2, [[0, 0], [0, 0]]).asnumpy()[0].tolist() == [[[0, 2], [8, 10]]]
+    with pytest.raises(ValueError, match='negative'):
+        ms.ops.shuffle(image, seed=-3)

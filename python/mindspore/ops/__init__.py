@@ -36,8 +36,7 @@ def __getattr__(name):
         if name.startswith('__') or not (name in operations.__all__):
             raise AttributeError(f"module 'mindspore.ops' has no attribute {name!r}")
         value = getattr(operations, name)
-    globals()[name] = value
-    return value
+    return globals().setdefault(name, value)
 
 
 def __dir__():

@@ -69,8 +69,7 @@ def __getattr__(name):
         value = getattr(primitive, name)
     else:
         raise AttributeError(f"module 'mindspore.ops.operations' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    return globals().setdefault(name, value)  # another thread may have made it meanwhile
 
 
 __all__ = sorted({*_LINES, *_special.__all__, *_aliases})
