@@ -274,15 +274,64 @@ static PyObject *call_text(PyObject *const *args, Py_ssize_t n_args, PyObject *k
     return text;
 }
 
+/* The sentence for the one overload that the call can have meant. */
+static PyObject *reason_text(Row *r, const Sig *sig, bool method, PyObject *const *args, Py_ssize_t n_args,
+                             PyObject *kwnames, const Refusal *f)
+{
+    int self = method ? 1 : 0, n_pos = sig->n_pos - self;
+    int given = (int)n_args > self ? (int)n_args - self : 0;
+    if (f->why == R_COUNT)
+        return PyUnicode_FromFormat("%U() takes %d positional argument%s but %d %s given.\n", r->name, n_pos,
+                                    n_pos == 1 ? "" : "s", given, given == 1 ? "was" : "were");
+    if (f->why == R_MISSING)
+        return PyUnicode_FromFormat("%U() missing 1 required positional argument: '%U'\n", r->name, f->name);
+    if (f->why == R_KEYWORD)
+        return PyUnicode_FromFormat("%U() got an unexpected keyword argument '%U'\n", r->name, f->name);
+    if (f->why != R_TYPE) return PyUnicode_FromString("");
+    int i = 0;
+    while (sig->param[i].name != f->name) i++;
+    Param known = sig->param[i];
+    if (known.types != OF_NONE) known.types &= ~OF_NONE;
+    PyObject *value = i < (int)n_args ? args[i] : NULL;
+    for (Py_ssize_t k = 0; kwnames && k < PyTuple_GET_SIZE(kwnames); k++)
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(kwnames, k), f->name) == 0) value = args[n_args + k];
+    if (!value) return PyUnicode_FromString("");
+    PyObject *wanted = types_text(&known), *got = type_text(value), *text = NULL;
+    if (wanted && got && i < (int)n_args)
+        text = PyUnicode_FromFormat("%U(): argument '%U' (position %d) must be %U, not %U.\n", r->name,
+                                    f->name, i - self + 1, wanted, got);
+    else if (wanted && got)
+        text = PyUnicode_FromFormat("%U(): argument '%U' must be %U but got %U.\n", r->name, f->name, wanted,
+                                    got);
+    Py_XDECREF(wanted);
+    Py_XDECREF(got);
+    return text;
+}
+
+/* The overload that a refused call is closest to, or -1. */
+static int closest(const Row *r, const Refusal *refusal)
+{
+    int found = r->n == 1 ? 0 : -1;
+    for (int k = 0; k < r->n && r->n > 1; k++) {
+        if (refusal[k].why != R_TYPE) continue;
+        if (found >= 0) return -1;
+        found = k;
+    }
+    return found;
+}
+
 PyObject *py_refuse(Row *r, PyObject *const *args, Py_ssize_t n_args, PyObject *kwnames,
                     const Refusal *refusal)
 {
     bool method = PyUnicode_CompareWithASCIIString(r->prefix, "Tensor") == 0;
     PyObject *given = call_text(args, n_args, kwnames, method && n_args > 0 ? 1 : 0);
-    PyObject *text =
-        given ? PyUnicode_FromFormat(
-                    "Failed calling %U with \"%U%U\".\nThe valid calling should be:", r->name, r->name, given)
-              : NULL;
+    int one = closest(r, refusal);
+    PyObject *text = one < 0 ? PyUnicode_FromString("")
+                             : reason_text(r, r->sig[one], method, args, n_args, kwnames, &refusal[one]);
+    py_append(&text, given ? PyUnicode_FromFormat(
+                                 "Failed calling %U with \"%U%U\".\nThe valid calling should be:", r->name,
+                                 r->name, given)
+                           : NULL);
     for (int k = 0; k < r->n && text; k++) {
         PyObject *candidate = candidate_text(r, r->sig[k], method);
         py_append(&text, candidate ? PyUnicode_FromFormat("\n%U", candidate) : NULL);

@@ -17,6 +17,18 @@ static MsInts collected(MsApiCall *c, int k, int64_t *buf)
     const MsArg *a = ARG(k);
     bool one = a->kind == MS_ARG_LIST && a->n == 1;
     if (one && (a->list[0].kind == MS_ARG_LIST || a->list[0].kind == MS_ARG_NONE)) a = &a->list[0];
+    for (int j = 0; a->kind == MS_ARG_LIST && j < a->n; j++) {
+        int kind = a->list[j].kind;
+        if (kind == MS_ARG_INT || kind == MS_ARG_BOOL || kind == MS_ARG_TENSOR) continue;
+        const char *row = strchr(c->row->names, '.') + 1, *name = strchr(c->row->sig, '*') + 1;
+        MS_FAIL(MS_ERROR_TYPE, "%.*s(): argument '%.*s' (position %d) must be tuple of int, not %s.",
+                (int)strcspn(row, " "), row, (int)strcspn(name, ":"), name, j + 1,
+                kind == MS_ARG_FLOAT  ? "float"
+                : kind == MS_ARG_STR  ? "string"
+                : kind == MS_ARG_LIST ? "list"
+                                      : "None");
+        return (MsInts){-2, NULL};
+    }
     return ms__arg_ints(a, buf);
 }
 

@@ -44,6 +44,13 @@ def test_binding():
     (lambda: ops.add(x(), x(), input=x()), ['Failed calling add']),
     (lambda: ops.add(x(), x(), x(), x(), x(), x()), ['too many arguments']),
     (lambda: ops.relu([x(), None, ms.float32]), ['list<Tensor, None, mstype>']),
+    (lambda: x().abs(1), ['abs() takes 0 positional arguments but 1 was given.', 'Failed calling abs']),
+    (lambda: x().less(), ["less() missing 1 required positional argument: 'other'"]),
+    (lambda: x().less(foo=1), ["less() got an unexpected keyword argument 'foo'"]),
+    (lambda: x().max(1, 1, initial=None), ["max(): argument 'keepdims' (position 2) must be bool, not int."]),
+    (lambda: x().max(1, True, initial='a'), ["max(): argument 'initial' must be Number but got string."]),
+    (lambda: x().reshape(1, 2.0), ["reshape(): argument 'shape' (position 2) must be tuple of int, not float."]),
+    (lambda: x().reshape((1, 'a')), ["reshape(): argument 'shape' (position 2) must be tuple of int, not string."]),
 ])
 def test_messages(call, words):
     with pytest.raises(TypeError) as e:
