@@ -23,11 +23,11 @@ static MsTensor *total(MsTensor *x)
 
 /* ---- overlap ---- */
 
-/* 1 - 2 |xy| / (|x|^2 + |y|^2) */
+/* 1 - 2 |xy| / (|x|^2 + |y|^2 + smooth) */
 MS_API(nn_dice_loss, "_nn.dice_loss", "(logits: Tensor, label: Tensor, smooth: float) -> Tensor")
 {
     MsTensor *x = T(0), *y = ms_cast(T(1), ms_tensor_dtype(x));
-    MsTensor *both = plus(by(total(ms_mul(x, y)), 2), F(2));
+    MsTensor *both = by(total(ms_mul(x, y)), 2);
     MsTensor *each = plus(ms_add(total(ms_square(x)), total(ms_square(y))), F(2));
     return R(plus(ms_neg(ms_div(both, each)), 1));
 }

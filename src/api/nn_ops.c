@@ -396,7 +396,7 @@ static MsStatus adaptive_max(MsApiCall *c, int n, bool indices, const char *op)
     MS_TRY(adaptive_max_both(x, n, out, y));
     y[0] = ms__without_batch(y[0], added);
     if (!indices) return R(y[0]);
-    y[1] = ms__without_batch(y[1], added);
+    y[1] = ms__without_batch(n == 3 ? ms_cast(y[1], MS_INT32) : y[1], added);
     return ms__api_return_list(c, 2, y);
 }
 

@@ -154,7 +154,7 @@ MS_API(nn_lp_pool, "_nn.lp_pool",
     MsTensor *power = ms_pow(x, ms_tensor_scalar(dt, p));
     MsTensor *mean = ms_avg_pool(power, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low),
                                  MS_SPAN(&w, high), false, 0);
-    MsTensor *sum = ms_mul(ms_relu(mean), ms_tensor_scalar(dt, elements));
+    MsTensor *sum = ms_mul(mean, ms_tensor_scalar(dt, elements));
     return R(ms__without_batch(ms_pow(sum, ms_tensor_scalar(dt, 1 / p)), added));
 }
 

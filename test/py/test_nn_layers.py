@@ -11,6 +11,8 @@ from mindspore.common._rows import nn as rows
 RNG = np.random.RandomState(0)
 X = RNG.rand(2, 3, 8, 8).astype(np.float32)
 M = np.arange(6).reshape(2, 3).astype(np.float32)
+L = np.array([[[-3, 1, 2, -1, 5, .5]]], np.float32)
+V = np.arange(27).reshape(1, 1, 3, 3, 3).astype(np.float32)
 
 
 def near(got, want, tol=1e-4):
@@ -31,7 +33,10 @@ def near(got, want, tol=1e-4):
     ("nn.ImageGradients()(T(X))[1]", [0.16638, -0.11243, -0.05788, -0.12123]),
     ("nn.MatMul(True)(T(M), T(M))", [9, 12, 15, 12]), ("nn.IGamma()(Tensor([1., 2., 3.]), Tensor([1., 2., 3.]))", [0.63212, 0.59399]),
     ("nn.LBeta()(Tensor([1., 2., 3.]), Tensor([1., 2., 3.]))", [0, -1.79176, -3.4012]),
-    ("nn.DiceLoss()(T(M / 6), T(M / 7))", [0.01177]), ("nn.MultiClassDiceLoss()(T(M), T(M / 7))", [0.32135]),
+    ("nn.LPPool1d(1, 2)(T(L))", [-2, 1, 5.5]), ("nn.LPPool1d(3, 2)(T(L))", [np.nan, 1.91293, 5.00167]),
+    ("nn.AvgPool3d(2, 2, 'same')(T(V))", [6.5, 4, 5.5, 3.125, 10, 5.375, 6.125, 3.25]),
+    ("nn.AvgPool3d(2, 2, 'same', count_include_pad=False)(T(V))", [6.5, 8, 11, 12.5, 20, 21.5]),
+    ("nn.DiceLoss(0.5)(T(M / 6), T(M / 7))", [0.16862]), ("nn.DiceLoss()(T(M / 6), T(M / 7))", [0.01177]), ("nn.MultiClassDiceLoss()(T(M), T(M / 7))", [0.32135]),
     ("nn.FocalLoss()(T(M), Tensor([[1, 0, 1], [0, 1, 1]], ms.int32))", [0.48132]),
     ("nn.FocalLoss(Tensor([1., 2., 3.]), 1.5, 'none')(T(M), Tensor([[1], [2]], ms.int32))", [1.84784, 0.23684]),
     ("nn.TripletMarginWithDistanceLoss()(T(M), T(M + 1), T(M * 2))", [0.24799]),
