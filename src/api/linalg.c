@@ -226,8 +226,7 @@ MS_API(ops_dot, "ops.dot", "(input: Tensor, other: Tensor) -> Tensor")
     MsTensor *a = T(0), *b = T(1);
     if (nd(a) <= 2 && nd(b) <= 2) return R(product("dot", a, b));
     /* numpy's rule: the last axis of the one with the last but one of the other, all other axes kept */
-    if (nd(a) == 1) return R(product("dot", a, b));
-    if (nd(b) == 1) return R(product("dot", a, b));
+    if (nd(a) < 2 || nd(b) < 2) return R(product("dot", a, b));
     int64_t perm[MS_MAX_DIM], s[MS_MAX_DIM], k = shape(b)[nd(b) - 2];
     int n = 0;
     perm[n++] = nd(b) - 2;

@@ -78,3 +78,9 @@ def test_transposed_properties():
     for name in ('mT', 'H', 'mH'):
         with pytest.raises(ValueError):
             getattr(Tensor([1, 2]), name)
+
+
+def test_dot_of_a_number_and_many_axes():
+    for a, b in ((Tensor(2.0), Tensor(np.ones((2, 0, 3), np.float32))), (Tensor(np.ones((2, 2, 3), np.float32)), Tensor(2.0))):
+        with pytest.raises((ValueError, TypeError)):
+            ops.dot(a, b)

@@ -181,6 +181,36 @@ def test_list_of_parameters(tmp_path):
     assert list(got) == ['a', 'b'] and got['a'].dtype is ms.bfloat16 and got['b'].tolist() == [3]
 
 
+def test_names_in_another_network(tmp_path):
+    def load(values, **kw):
+        n = net()
+        lists = ms.load_param_into_net(n, {k: ms.Tensor(np.full(s, v, np.float32)) for k, (s, v) in values.items()}, **kw)
+        return lists, [float(p.asnumpy().ravel()[0]) for p in n.get_parameters()][1]
+
+    values = {"x.y.0.bias": ((3,), 5), "z.0.bias": ((3,), 6), "10.bias": ((3,), 7)}
+    missing = ["0.weight", "2.weight", "2.bias"]
+    assert load(values) == ((missing, list(values)), 5)
+    assert load({**values, "0.bias": ((3,), 8)}) == ((missing, list(values)), 8)
+    assert load(values, strict_load=True)[0] == (["0.weight", "0.bias", "2.weight", "2.bias"], list(values))
+    assert load({"10.bias": ((3,), 7)})[0][0] == ["0.weight", "0.bias", "2.weight", "2.bias"]
+    with pytest.raises(RuntimeError, match="same shape"):
+        load({"x.0.bias": ((4,), 5)})
+
+
+def test_arguments(tmp_path):
+    path, value = str(tmp_path / "a.ckpt"), {"w": np.ones(2, np.float16)}
+    for kw, error in [(dict(crc_check=1), ValueError), (dict(async_save="x"), ValueError), (dict(async_save=1), TypeError)]:
+        with pytest.raises(error, match=list(kw)[0]):
+            ms.save_checkpoint(value, path, **kw)
+    ms.save_checkpoint(value, path, append_dict={"w": 3, "epoch": 1})
+    got = ms.load_checkpoint(path)
+    assert got["w"].item() == 3 and list(got) == ["w", "epoch"]
+    for kw, error in [(dict(filter_prefix=""), ValueError), (dict(specify_prefix=[]), ValueError), (dict(filter_prefix=3), TypeError),
+                      (dict(specify_prefix=[3]), TypeError), (dict(remove_redundancy=3), ValueError), (dict(crc_check=3), ValueError)]:
+        with pytest.raises(error, match=list(kw)[0]):
+            ms.load_checkpoint(path, **kw)
+
+
 KEY = b"0123456789abcdef"
 SEALED = {  # {"w": 0..5} as the original encrypts it
     "AES-GCM": "d85e3a7f381fd0a6d3dad30deba137b89c01583c4400000010000000ed10b9ecc2c48963dc3276420399128e2c000000c5604cd937eee12df4f06e428c"

@@ -6,6 +6,8 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
+
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import format as _format
 from mindspore.common.parameter import Parameter
@@ -26,6 +28,12 @@ def _check_format(format, who):
         raise ValueError(f"For '{who}', the 'format' must be 'ckpt' or 'safetensors', but got {format}.")
 
 
+def _check_bools(**values):
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ValueError(f"The parameter '{name}' must be isinstance of {bool}, but got {value}.")
+
+
 def _path(ckpt_file_name, format):
     """The full path with the suffix of the format; its folder exists."""
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
@@ -44,13 +52,15 @@ def _entry(name, value, who="save_checkpoint"):
     """A value as the file takes it: a Tensor or a str."""
     if isinstance(value, (Tensor, str)):
         return value
+    if isinstance(value, np.ndarray):
+        return Tensor(value)
     if isinstance(value, bool):
         return Tensor(value, mstype.bool_)
     if isinstance(value, int):
         return Tensor(value, mstype.int64)
     if isinstance(value, float):
         return Tensor(value, mstype.float32)
-    raise TypeError(f"For '{who}', the value of '{name}' must be a Parameter, Tensor, int, float, bool or str, but got "
+    raise TypeError(f"For '{who}', the value of '{name}' must be a Parameter, Tensor, array, int, float, bool or str, but got "
                     f"{type(value)}.")
 
 
@@ -80,7 +90,7 @@ def _entries(save_obj, choice_func, append_dict):
     if append_dict is not None:
         if not isinstance(append_dict, dict):
             raise TypeError(f"For 'save_checkpoint', the argument 'append_dict' must be dict, but got {type(append_dict)}.")
-        items += append_dict.items()
+        items = [(name, value) for name, value in items if name not in append_dict] + list(append_dict.items())
     for name, _ in items:
         if not isinstance(name, str):
             raise TypeError(f"For 'save_checkpoint', the names must be str, but got {type(name)}.")
@@ -96,6 +106,10 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
     is encrypted; ``enc_mode`` is 'AES-GCM', 'AES-CBC' or 'SM4-CBC'.
     """
     _check_format(format, "save_checkpoint")
+    _check_bools(crc_check=crc_check, integrated_save=integrated_save)
+    if async_save not in ("thread", "process") and not isinstance(async_save, bool):
+        raise (ValueError if isinstance(async_save, str) else TypeError)(
+            f"For 'save_checkpoint', the argument 'async_save' must be bool, 'process' or 'thread', but got {async_save!r}.")
     path = _path(ckpt_file_name, format)
     seal = sealing("save_checkpoint", enc_key, enc_mode, "enc")
     if seal and format == "safetensors":
@@ -135,10 +149,12 @@ def _chosen(names, filter_prefix, specify_prefix, choice_func):
     def prefixes(value, name):
         if value is None:
             return None
-        value = (value,) if isinstance(value, str) else tuple(value)
-        if not value or not all(isinstance(v, str) for v in value):
-            raise TypeError(f"For 'load_checkpoint', the '{name}' must be str or a list or tuple of str, but got {value}.")
-        return value
+        values = (value,) if isinstance(value, str) else value
+        if not isinstance(values, (list, tuple)) or not all(isinstance(v, str) for v in values):
+            raise TypeError(f"For 'load_checkpoint', the type of '{name}' must be string, list[string] or tuple[string], but got {value!r}.")
+        if not values or "" in values:
+            raise ValueError(f"For 'load_checkpoint', the '{name}' can't be empty or include '', but got {value!r}.")
+        return tuple(values)
     drop, keep = prefixes(filter_prefix, "filter_prefix"), prefixes(specify_prefix, "specify_prefix")
     return {n for n in names if (keep is None or n.startswith(keep)) and not (drop is not None and n.startswith(drop)) and
             (choice_func is None or choice_func(n))}
@@ -151,6 +167,7 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
     The checksum is compared whenever the file has one. A damaged, truncated or foreign file is a ValueError that says where.
     """
     _check_format(format, "load_checkpoint")
+    _check_bools(crc_check=crc_check, remove_redundancy=remove_redundancy)
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
         raise TypeError(f"For 'load_checkpoint', the argument 'ckpt_file_name' must be string, but got "
                         f"{type(ckpt_file_name)}.")
@@ -208,10 +225,20 @@ def _nearest(name, names):
     return f"'{name}' (nearest: '{close[0]}')" if close else f"'{name}'"
 
 
+def _inner_names(parameter_dict):
+    """Tensors by what stands behind a dot in their names; the first of each."""
+    found = {}
+    for name, value in parameter_dict.items():
+        while not isinstance(value, str) and "." in name:
+            name = name.partition(".")[2]
+            found.setdefault(name, value)
+    return found
+
+
 def load_param_into_net(net, parameter_dict, strict_load=False, remove_redundancy=False):
     """Copies values into the Parameters of the same name. Returns (names of ``net`` without a value, names without a
-    Parameter). Unless ``strict_load``, floats convert to floats and integers to integers. Nothing is written when any value
-    does not fit."""
+    Parameter). Unless ``strict_load``, floats convert to floats and integers to integers, and a Parameter without a value takes
+    that of the first name which ends in its own behind a dot. Nothing is written when any value does not fit."""
     if not isinstance(net, Cell):
         raise TypeError(f"For 'load_param_into_net', the argument 'net' should be a Cell, but got {type(net)}.")
     if not isinstance(parameter_dict, dict):
@@ -219,13 +246,15 @@ def load_param_into_net(net, parameter_dict, strict_load=False, remove_redundanc
                         f"{type(parameter_dict)}.")
     if not isinstance(strict_load, bool):
         raise TypeError(f"For 'load_param_into_net', the 'strict_load' must be a bool, but got {type(strict_load).__name__}.")
+    _check_bools(remove_redundancy=remove_redundancy)
     for name, value in parameter_dict.items():
         if not isinstance(name, str) or not isinstance(value, (Tensor, str)):
             raise TypeError("For 'parameter_dict', the element in the argument 'parameter_dict' should be a 'str' and "
                             f"'Parameter' , but got {type(name)} and {type(value)}.")
     pairs, not_loaded, used = [], [], set()
+    inner = {} if strict_load else _inner_names(parameter_dict)
     for param in net.get_parameters():
-        new = parameter_dict.get(param.name)
+        new = parameter_dict.get(param.name, inner.get(param.name))
         if new is None or isinstance(new, str):
             not_loaded.append(param.name)
             continue
