@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-#define WORK 65536        /* multiply-adds that are worth a thread */
-#define CHUNK 65536       /* floats of a chunk of pixels: it stays in the second-level cache */
+#define WORK 65536  /* multiply-adds that are worth a thread */
+#define CHUNK 65536 /* floats of a chunk of pixels and its outputs: they stay in the second-level cache */
 #define MOST_PIXELS 16384 /* beyond, the primitive library is as fast */
 
 static const MsPointFns *fns(void)
@@ -95,7 +95,7 @@ static void set_units(MsPoint *p)
     int64_t threads = ms_thread_count(), units = (p->o + MS_POINT_UNIT - 1) / MS_POINT_UNIT;
     p->panels = (units + 3) / 4;
     p->by_panel = p->o > p->pixels;
-    p->chunks = p->by_panel ? 1 : (p->pixels * p->c + CHUNK - 1) / CHUNK;
+    p->chunks = p->by_panel ? 1 : (p->pixels * (p->c + p->o) + CHUNK - 1) / CHUNK;
     if (!p->by_panel || p->panels % threads) p->chunks = (p->chunks + threads - 1) / threads * threads;
     if (p->chunks > p->pixels / 12) p->chunks = p->pixels / 12;
     if (p->chunks < 1) p->chunks = 1;
