@@ -8,7 +8,8 @@ enum {
     MS_PACKED_WINO = -1,
     MS_PACKED_WINO_FLIPPED = -2,
     MS_PACKED_POINT = -3,
-    MS_PACKED_DEPTH = -4
+    MS_PACKED_DEPTH = -4,
+    MS_PACKED_FIRST = -5
 };
 
 /* The entry of t for a layout, held until ms__packed_drop. NULL when t comes for the first time, which is only noted

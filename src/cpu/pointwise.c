@@ -1,4 +1,4 @@
-/* pointwise.c - 1x1 and depthwise 3x3 convolutions of channels-last float32 activations, alone and together with the
+/* pointwise.c - 1x1 and depthwise 3x3 convolutions of channels-last float32 activations and first layers of stride 2, alone and together with the
  * normalisation behind them (conv_norm), see pointwise.h. What the primitive library leaves to be gained here is what
  * comes between: a pass over memory and a hand-over to the threads for each normalisation. Which kernel runs depends on
  * shapes alone, so that a value does not change with the mode. */
@@ -63,10 +63,25 @@ static const char *depth_refuses(MsDtype dtype, int ndim, const int64_t *x, cons
     return x[0] * x[2] * x[3] > MOST_PIXELS ? "pixels" : NULL;
 }
 
+static const char *first_refuses(MsDtype dtype, int ndim, const int64_t *x, const int64_t *w,
+                                 const int64_t *y, const MsAttr *at)
+{
+    const char *why = refuse(dtype, ndim, at);
+    if (why) return why;
+    if (at[GROUPS].i != 1 || x[1] < 1 || x[1] > 4 || w[0] % 16 || w[0] > 128) return "channels";
+    for (int d = 0; d < 2; d++)
+        if (at[STRIDE].v[d] != 2 || w[2 + d] > 7 || w[2 + d] < 2 || at[LOW].v[d] >= w[2 + d] ||
+            at[HIGH].v[d] >= w[2 + d] || x[2 + d] < w[2 + d])
+            return "stride, kernel or padding";
+    if (x[0] < 1) return "empty";
+    return x[0] * y[2] * y[3] > MOST_PIXELS ? "pixels" : NULL;
+}
+
 bool ms__conv_takes_norm(const MsAttr *at, const MsAval *x, const MsAval *w, const MsAval *y)
 {
     return !point_refuses(x->dtype, x->ndim, x->shape, w->shape, at) ||
            !depth_refuses(x->dtype, x->ndim, x->shape, w->shape, y->shape, at) ||
+           !first_refuses(x->dtype, x->ndim, x->shape, w->shape, y->shape, at) ||
            !ms__wino_refuses(x->dtype, x->ndim, x->shape, w->shape, y->shape, at);
 }
 
@@ -150,19 +165,52 @@ static MsStatus run_depth(const MsTensor *x, const MsTensor *w, MsTensor *y, con
     return p.k ? MS_OK : MS_ERROR_MEMORY;
 }
 
+/* ---- a first layer ---- */
+
+static MsStatus run_first(const MsTensor *x, const MsTensor *w, MsTensor *y, const MsFinish *finish,
+                          const MsAttr *at)
+{
+    MsFirst p = {.n = x->shape[0],
+                 .c = x->shape[1],
+                 .h = x->shape[2],
+                 .w = x->shape[3],
+                 .o = y->shape[1],
+                 .oh = y->shape[2],
+                 .ow = y->shape[3],
+                 .kh = w->shape[2],
+                 .kw = w->shape[3],
+                 .low = {at[LOW].v[0], at[LOW].v[1]},
+                 .steps = {x->strides[0], x->strides[1], x->strides[2], x->strides[3]},
+                 .x = (const float *)x->data,
+                 .y = (float *)y->data,
+                 .finish = *finish};
+    MsPackedUse k;
+    int64_t n = p.kh * p.kw * p.c * p.o;
+    p.k = ms__packed_open(&k, w, MS_PACKED_FIRST, (size_t)n * sizeof(float));
+    if (p.k && k.made) {
+        int64_t shape[4] = {p.kh, p.c, p.kw, p.o}, out[4];
+        int64_t in[4] = {w->strides[2], w->strides[1], w->strides[3], w->strides[0]};
+        ms__row_major(4, shape, out);
+        ms__copy_raw(4, shape, k.made, MS_FLOAT32, out, w->data, MS_FLOAT32, in);
+    }
+    if (p.k) ms__parallel_for(p.n * p.oh, 1 + WORK / (p.ow * n), fns()->first, &p);
+    ms__packed_close(&k);
+    return p.k ? MS_OK : MS_ERROR_MEMORY;
+}
+
 /* ---- calls ---- */
 
 typedef MsStatus (*Compute)(const MsTensor *x, const MsTensor *w, MsTensor *y, const MsFinish *finish,
                             const MsAttr *at);
 
-static MsStatus run(MsCall *c, Compute compute)
+static MsStatus run(MsCall *c, Compute compute, bool any_layout)
 {
     int64_t last[MS_MAX_DIM];
     ms__channels_last(4, c->aval[0].shape, last);
     MsTensor *out = ms__out_strided(c, 0, last);
     if (!out) return ms_error()->code;
     int mark = ms_scope_begin();
-    MsTensor *x = ms__dense_last(c->in[0]), *y = out;
+    MsTensor *x = any_layout ? c->in[0] : ms__dense_last(c->in[0]), *y = out;
     if (!ms__is_channels_last(out)) y = ms__tensor_dense(MS_FLOAT32, 4, out->shape, last);
     MsStatus st = x && y ? MS_OK : ms_error()->code;
     if (st == MS_OK) {
@@ -187,14 +235,25 @@ static const char *ok_depth(const MsCall *c)
 }
 static MsStatus run_points(MsCall *c)
 {
-    return run(c, run_point);
+    return run(c, run_point, false);
 }
 static MsStatus run_depths(MsCall *c)
 {
-    return run(c, run_depth);
+    return run(c, run_depth, false);
+}
+static const char *ok_first(const MsCall *c)
+{
+    return first_refuses((MsDtype)c->in[0]->dtype, c->in[0]->ndim, c->in[0]->shape, c->in[1]->shape,
+                         c->aval[0].shape, c->attr);
+}
+static MsStatus run_firsts(MsCall *c)
+{
+    return run(c, run_first, true);
 }
 
 MS_KERNEL(conv, 58, point, ok_point, run_points);
 MS_KERNEL(conv, 57, depth, ok_depth, run_depths);
 MS_KERNEL(conv_norm, 58, point, ok_point, run_points);
 MS_KERNEL(conv_norm, 57, depth, ok_depth, run_depths);
+MS_KERNEL(conv, 56, first, ok_first, run_firsts);
+MS_KERNEL(conv_norm, 56, first, ok_first, run_firsts);

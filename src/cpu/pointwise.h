@@ -1,5 +1,6 @@
 /* pointwise.h - convolutions of channels-last float32 activations that read their input in place: 1x1, which is a
- * product of the pixels with the weights, and 3x3 with a kernel for each channel (isa/pointwise.c). */
+ * product of the pixels with the weights, 3x3 with a kernel for each channel, and a first layer of stride 2
+ * (isa/pointwise.c). */
 #ifndef MS_CPU_POINTWISE_H
 #define MS_CPU_POINTWISE_H
 #include "cpu/finish.h"
@@ -26,10 +27,19 @@ typedef struct MsDepth {
     MsFinish finish;
 } MsDepth;
 
-/* Range functions over panels times chunks; over lines of outputs. NULL where the instruction set has too few registers. */
+/* y[n][oh][ow][o] from the image x with any steps (n, c, h, w) and weights k[kh][c][kw][o], stride 2. o is a multiple of 16. */
+typedef struct MsFirst {
+    int64_t n, c, h, w, o, oh, ow, kh, kw, low[2], steps[4];
+    const float *x, *k;
+    float *y;
+    MsFinish finish;
+} MsFirst;
+
+/* Range functions over panels times chunks; over lines of outputs, the other two. NULL where the instruction set has too few registers. */
 typedef struct MsPointFns {
     void (*point)(void *ctx, int64_t begin, int64_t end);
     void (*depth)(void *ctx, int64_t begin, int64_t end);
+    void (*first)(void *ctx, int64_t begin, int64_t end);
 } MsPointFns;
 
 extern const MsPointFns ms__point_base, ms__point_avx2, ms__point_avx512;

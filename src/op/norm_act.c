@@ -264,11 +264,13 @@ MS_OP(
         "f32[1,8,5,7] f32[24,8,1,1] f32[24] f32[24] f32[24] f32[24] f32[24]>0 f32[1,24,5,7] stride=1,1 "
         "low=0,0 "
         "high=0,0 groups=1 eps=1e-5 relu=1 top=0.7" G "; f32[2,16,5,19] f32[16,1,3,3] none f32[16] f32[16] "
-                                                      "f32[16] f32[16]>0 none stride=1,1 low=1,1 high=1,1 "
+        "f32[16] f32[16]>0 none stride=1,1 low=1,1 high=1,1 "
         "groups=16 eps=1e-5 relu=1" G
         "; f32[1,16,6,18] f32[16,1,3,3] f32[16] f32[16] f32[16] f32[16] f32[16]>0 none stride=2,2 low=1,1 "
-        "high=1,1 groups=16 eps=1e-5 relu=0" G "; f32[1,3,4,5] f32[2,3,2,2] none f32[2] f32[2] f32[2] "
-                                               "f32[2]>0 f32[1,2,3,4] stride=1,1 low=0,0 high=0,0 "
+        "high=1,1 groups=16 eps=1e-5 relu=0" G "; f32[1,3,7,20] f32[16,3,3,7] none f32[16] f32[16] f32[16] "
+                                               "f32[16]>0 f32[1,16,4,10] stride=2,2 low=1,3 "
+        "high=1,3 groups=1 eps=1e-5 relu=1" G "; f32[1,3,4,5] f32[2,3,2,2] none f32[2] f32[2] f32[2] "
+        "f32[2]>0 f32[1,2,3,4] stride=1,1 low=0,0 high=0,0 "
         "groups=1 eps=1e-5 relu=1" G
         "; f32[4,32,9,13] f32[32,32,3,3] f32[32] f32[32] f32[32] f32[32] f32[32]>0 f32[4,32,9,13] stride=1,1 "
         "low=1,1 high=1,1 groups=1 eps=1e-5 relu=1" G);

@@ -99,18 +99,20 @@ def test_mixed_precision_graph_is_eager():
 
 
 class Inverted(nn.Cell):
-    """Expansion, a kernel for each channel, projection with the input added; then 3x3 for all channels."""
+    """A first layer, expansion, a kernel for each channel, projection with its input added; then 3x3 for all channels."""
 
     def __init__(self, stride):
         super().__init__()
-        self.expand, self.bn1 = nn.Conv2d(24, 48, 1), nn.BatchNorm2d(48)
+        self.first, self.bn0 = nn.Conv2d(3, 32, 3, 2, 'pad', 1), nn.BatchNorm2d(32)
+        self.expand, self.bn1 = nn.Conv2d(32, 48, 1), nn.BatchNorm2d(48)
         self.depth, self.bn2 = nn.Conv2d(48, 48, 3, stride, 'pad', 1, group=48), nn.BatchNorm2d(48)
-        self.project, self.bn3 = nn.Conv2d(48, 24, 1, has_bias=True), nn.BatchNorm2d(24)
-        self.wide, self.bn4 = nn.Conv2d(24, 32, 1), nn.BatchNorm2d(32)
+        self.project, self.bn3 = nn.Conv2d(48, 32, 1, has_bias=True), nn.BatchNorm2d(32)
+        self.wide, self.bn4 = nn.Conv2d(32, 32, 1), nn.BatchNorm2d(32)
         self.full, self.bn5 = nn.Conv2d(32, 32, 3), nn.BatchNorm2d(32)
         self.relu6, self.relu, self.stride = nn.ReLU6(), nn.ReLU(), stride
 
     def construct(self, x):
+        x = self.relu6(self.bn0(self.first(x)))
         y = self.relu6(self.bn2(self.depth(self.relu6(self.bn1(self.expand(x))))))
         y = self.bn3(self.project(y))
         y = self.relu(self.bn4(self.wide(x + y if self.stride == 1 else y)))
@@ -127,8 +129,8 @@ def test_inference_in_one_pass_is_eager(stride):
             p.set_data(ms.Tensor(rng.uniform(0.5, 1.5, p.shape).astype(np.float32)))
     graph = ms.jit(net.construct, jit_level='O1')
     for value in (0.0, np.nan, np.inf):
-        x = rng.standard_normal((2, 24, 21, 19)).astype(np.float32)
-        x[1, 3, 7, 0] += value
+        x = rng.standard_normal((2, 3, 42, 38)).astype(np.float32)
+        x[1, 2, 14, 0] += value
         x = ms.Tensor(x)
         eager = net(x).asnumpy()
         for _ in range(3):  # node by node, planned, with kept weights

@@ -1,6 +1,6 @@
 /* pointwise.c - see cpu/pointwise.h. Tiles of 6 pixels by up to 64 channels, or of some pixels of a line by one vector
  * of channels, stay in registers until they are finished. Every sum runs over the input channels or the kernel in
- * order. Kernel positions in the padding are left out, so that no zero meets an infinite weight. */
+ * order; the first layer reads its few channels in any layout. Kernel positions in the padding are left out, so that no zero meets an infinite weight. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/pointwise.h"
 
@@ -15,14 +15,14 @@ typedef float V8 __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* ---- 1x1 ---- */
 
-/* Writes rows of y from `at` on; of the last vector's channels the first 8 exist where `half`. */
-INLINE void put(const MsPoint *p, int kind, int rows, int vectors, V acc[ROWS][WIDE], int64_t o, int64_t at,
-                bool half)
+/* Finishes rows of outputs, which lie `row` apart in y from `at` on; of the last vector's channels the first 8 exist where
+ * `half`. */
+INLINE void put(const MsFinish *finish, float *y, int64_t row, int kind, int rows, int vectors,
+                V acc[ROWS][WIDE], int64_t o, int64_t at, bool half)
 {
-    const MsFinish f = p->finish;
-    const int64_t row = p->o;
-    float *y = p->y + at;
+    const MsFinish f = *finish;
     const float *skip = kind == NORM_SKIP ? f.skip + at : NULL;
+    y += at;
     for (int j = 0; j < vectors; j++) {
         Ends e = ends_of(&f, kind, o + j * LANES);
         for (int i = 0; i < rows; i++) {
@@ -39,22 +39,32 @@ INLINE void put(const MsPoint *p, int kind, int rows, int vectors, V acc[ROWS][W
     }
 }
 
+INLINE void put_kind(const MsFinish *f, float *y, int64_t row, int rows, int vectors, V acc[ROWS][WIDE],
+                     int64_t o, int64_t at, bool half)
+{
+    int kind = kind_of(f);
+    if (half)
+        put(f, y, row, kind, rows, vectors, acc, o, at, true);
+    else if (kind == PLAIN)
+        put(f, y, row, PLAIN, rows, vectors, acc, o, at, false);
+    else if (kind == NORM)
+        put(f, y, row, NORM, rows, vectors, acc, o, at, false);
+    else
+        put(f, y, row, NORM_SKIP, rows, vectors, acc, o, at, false);
+}
+
+INLINE void clear(int rows, int vectors, V acc[ROWS][WIDE])
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < vectors; j++) acc[i][j] = (V){0};
+}
+
 INLINE void tile(const MsPoint *p, int rows, int vectors, int64_t r, const float *w, int64_t width, int64_t o)
 {
     V acc[ROWS][WIDE];
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < vectors; j++) acc[i][j] = (V){0};
+    clear(rows, vectors, acc);
     multiply(rows, vectors, p->c, p->x + r * p->c, p->c, 1, w, width, acc);
-    int64_t at = r * p->o + o;
-    int kind = kind_of(&p->finish);
-    if (o + vectors * LANES > p->o)
-        put(p, kind, rows, vectors, acc, o, at, true);
-    else if (kind == PLAIN)
-        put(p, PLAIN, rows, vectors, acc, o, at, false);
-    else if (kind == NORM)
-        put(p, NORM, rows, vectors, acc, o, at, false);
-    else
-        put(p, NORM_SKIP, rows, vectors, acc, o, at, false);
+    put_kind(&p->finish, p->y, p->o, rows, vectors, acc, o, r * p->o + o, o + vectors * LANES > p->o);
 }
 
 #define PIXELS(vectors)                                                                                      \
@@ -187,7 +197,54 @@ static void depth(void *ctx, int64_t begin, int64_t end)
     }
 }
 
-const MsPointFns PASTE(ms__point_, MS_ISA) = {point, depth};
+/* ---- few input channels, stride 2 ---- */
+
+/* Outputs [ow, ow + count) of line oh of an image at x, channels from o on, under kernel columns [k0, k1). */
+INLINE void window(const MsFirst *p, const float *x, int64_t line, int count, int vectors, int64_t ow,
+                   int64_t o, int64_t k0, int64_t k1)
+{
+    V acc[ROWS][WIDE];
+    int64_t top = line % p->oh * 2 - p->low[0], left = ow * 2 - p->low[1] + k0;
+    int64_t first = top < 0 ? -top : 0, end = p->h - top < p->kh ? p->h - top : p->kh;
+    clear(count, vectors, acc);
+    for (int64_t i = first; i < end; i++)
+        for (int64_t c = 0; c < p->c; c++)
+            multiply(count, vectors, k1 - k0,
+                     x + c * p->steps[1] + (top + i) * p->steps[2] + left * p->steps[3], 2 * p->steps[3],
+                     p->steps[3], p->k + ((i * p->c + c) * p->kw + k0) * p->o + o, p->o, acc);
+    put_kind(&p->finish, p->y, p->o, count, vectors, acc, o, (line * p->ow + ow) * p->o + o, false);
+}
+
+INLINE void windows(const MsFirst *p, int64_t line, int vectors, int64_t o)
+{
+    const float *x = p->x + line / p->oh * p->steps[0];
+    int64_t ow = 0, inside = (p->w - p->kw + p->low[1]) / 2 + 1, end = inside < p->ow ? inside : p->ow;
+    for (; ow * 2 < p->low[1] && ow < p->ow; ow++) {
+        int64_t left = ow * 2 - p->low[1], last = p->w - left < p->kw ? p->w - left : p->kw;
+        window(p, x, line, 1, vectors, ow, o, -left, last);
+    }
+    for (; ow + ROWS <= end; ow += ROWS) window(p, x, line, ROWS, vectors, ow, o, 0, p->kw);
+    for (; ow < p->ow; ow++) {
+        int64_t left = ow * 2 - p->low[1];
+        window(p, x, line, 1, vectors, ow, o, 0, p->w - left < p->kw ? p->w - left : p->kw);
+    }
+}
+
+static void first(void *ctx, int64_t begin, int64_t end)
+{
+    const MsFirst *p = ctx;
+    for (int64_t u = begin; u < end; u++)
+        for (int64_t o = 0, left; (left = (p->o - o) / LANES) > 0; o += WIDE * LANES) {
+            if (left == 1) windows(p, u, 1, o);
+            if (left == 2 || (WIDE == 2 && left > 2)) windows(p, u, 2, o);
+#if WIDE == 4
+            if (left == 3) windows(p, u, 3, o);
+            if (left > 3) windows(p, u, 4, o);
+#endif
+        }
+}
+
+const MsPointFns PASTE(ms__point_, MS_ISA) = {point, depth, first};
 #else
-const MsPointFns PASTE(ms__point_, MS_ISA) = {NULL, NULL};
+const MsPointFns PASTE(ms__point_, MS_ISA) = {NULL, NULL, NULL};
 #endif
