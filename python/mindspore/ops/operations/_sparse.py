@@ -14,7 +14,8 @@ __all__ = ["sparse_segment", "sparse_segment_grad", "sparse_add", "sparse_addmm"
            "sparse_fill_empty_rows_grad", "sparse_reorder", "sparse_reshape", "sparse_slice", "sparse_slice_grad", "sparse_softmax",
            "sparse_extremum", "sparse_split", "sparse_to_dense", "sspaddmm", "sparse_count", "csr_from_coo", "csr_to_dense", "csr_to_coo",
            "csr_from_dense", "csr_add", "csr_matmul", "csr_nnz", "csr_softmax", "csr_transpose", "csr_sparse_matmul", "csr_rows", "csr_pointers",
-           "csr_elements", "csr_reduce", "set_size", "ragged_to_sparse", "ragged_to_tensor", "csr_mv", "csr_gather"]
+           "csr_elements", "csr_reduce", "set_size", "ragged_to_sparse", "ragged_to_tensor", "csr_mv", "csr_gather",
+           "dense_sets", "sequence_count", "sequence_with"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -304,6 +305,38 @@ def set_size(indices, values, shape, validate):
     rows = _keys(_np(indices)[:, :-1], shape[:-1])
     seen = np.unique(np.stack((rows, _np(values).astype(np.int64)), -1), axis=0)[:, 0] if len(rows) else rows
     return Tensor(np.bincount(seen, minlength=math.prod(shape[:-1])).reshape(shape[:-1]).astype(np.int32))
+
+
+def dense_sets(one, other, operation):
+    """(indices, values, shape) of the sets of each row of the last axis: a-b, b-a, intersection or union."""
+    kinds = {"a-b": np.setdiff1d, "b-a": lambda a, b: np.setdiff1d(b, a), "intersection": np.intersect1d, "union": np.union1d}
+    if operation.lower() not in kinds:
+        raise ValueError(f"For 'DenseToDenseSetOperation', the 'set_operation' must be one of {sorted(kinds)}, but got {operation}.")
+    a, b = _np(one), _np(other)
+    if a.ndim < 2 or a.shape[:-1] != b.shape[:-1]:
+        raise ValueError(f"For 'DenseToDenseSetOperation', the shapes must be equal but for the last axis, but got {a.shape} and {b.shape}.")
+    sets = [(at, kinds[operation.lower()](a[at], b[at])) for at in np.ndindex(*a.shape[:-1])]
+    places = [(*at, k) for at, s in sets for k in range(len(s))]
+    values = np.concatenate([s for _, s in sets]) if sets else a.reshape(-1)
+    wide = max((len(s) for _, s in sets), default=0)
+    return _int64(np.asarray(places, np.int64).reshape(-1, a.ndim)), Tensor(values), _int64(a.shape[:-1] + (wide,))
+
+
+# ---- sequences of Python ----
+
+def sequence_count(sequence, target):
+    """How often the target occurs; tensors are equal when all of their elements are."""
+    def equal(v):
+        if not isinstance(v, Tensor) or not isinstance(target, Tensor):
+            return type(v) is type(target) and v == target
+        return v.shape == target.shape and v.dtype == target.dtype and bool((_np(v) == _np(target)).all())
+    return sum(1 for v in sequence if equal(v))
+
+
+def sequence_with(target, at, values):
+    out = list(target)
+    out[at] = list(values)
+    return out
 
 
 # ---- CSR matrices, possibly a batch: (shape, batch pointers, row pointers, columns, values) ----

@@ -1,5 +1,7 @@
 """What the table calls that is more than one call, and the classes that are no operators of numbers."""
 
+import math
+
 from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn, optim
@@ -15,8 +17,8 @@ def space():
     """The names that lines of the table use."""
     from mindspore import ops
     from mindspore.ops.operations import _compose, _sparse, _windows
-    own = (ints, strided_slice, invert_permutation, conv, depthwise, conv_backprop_input, max_pool, max_pool_with_index, avg_pool, softmax)
-    return {"__name__": __name__, "o": ops, "p": _p, "rows": _p, "nn": nn, "optim": optim, "Tensor": Tensor, "int32": mstype.int32,
+    own = (ints, strided_slice, invert_permutation, conv, depthwise, conv_backprop_input, max_pool, max_pool_with_index, avg_pool, avg_pool_3d, softmax)
+    return {"__name__": __name__, "o": ops, "p": _p, "rows": _p, "nn": nn, "optim": optim, "math": math, "Tensor": Tensor, "int32": mstype.int32,
             "int64": mstype.int64, "float32": mstype.float32, **{f.__name__: f for f in own},
             **{name: getattr(part, name) for part in (_compose, _sparse, _windows) for name in part.__all__}}
 
@@ -146,6 +148,14 @@ def avg_pool(prim, x, n):
     kernel, stride, mode, pad = _pool(prim, n)
     return nn.avg_pool(x, n, kernel, stride, mode, pad, prim.attrs.get("ceil_mode", False), prim.attrs.get("count_include_pad", False),
                        prim.attrs.get("divisor_override", 0))
+
+
+def avg_pool_3d(prim, x):
+    """The pooling whose padding stands in `pads`, one number for all sides or six."""
+    pad = (prim.pads,) * 6 if isinstance(prim.pads, int) else tuple(prim.pads)
+    return nn.avg_pool(x, 3, _spatial(prim.kernel_size, 3, "kernel_size", prim), _spatial(prim.strides, 3, "strides", prim),
+                       prim.pad_mode.lower(), pad if prim.pad_mode.lower() == "pad" else (0,) * 6, prim.ceil_mode, prim.count_include_pad,
+                       prim.divisor_override)
 
 
 # ---- other classes ----

@@ -473,7 +473,7 @@ tuple(nn.fractional_max_pool(x, 3, ksize, output_shape, random_samples))
 TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(x, positive, negative, margin) = \
 o.triplet_margin_loss(x, positive, negative, float(margin), p, eps, swap, reduction)
 Coalesce()(x_indices, x_values, x_shape) = coalesce(x_indices, x_values, x_shape)
-SequenceAddN()(x) = p.add_n(list(x))
+SequenceAddN()(x) = p.add_n(list(x)) if x and isinstance(x[0], Tensor) else sum(x)
 SequenceStack(axis=0)(x) = o.stack(list(x), axis)
 SequenceUnstack(axis=0)(x) = o.unstack(x, axis)
 ListDiff(out_idx=int32)(x, y) = list_diff(x, y, out_idx)

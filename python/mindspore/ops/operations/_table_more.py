@@ -71,6 +71,83 @@ RaggedTensorToSparse(Tsplits)(rt_nested_splits, rt_dense_values) = ragged_to_spa
 RaggedTensorToTensor(row_partition_types)(shape, values, default_value, row_partition_tensors) = \
 ragged_to_tensor(shape, values, default_value, row_partition_tensors, row_partition_types)
 
+# ---- Python numbers and sequences ----
+ScalarAdd()(x, y) = x + y
+ScalarSub()(x, y) = x - y
+ScalarMul()(x, y) = x * y
+ScalarDiv()(x, y) = x / y
+ScalarFloorDiv()(x, y) = x // y
+ScalarMod()(x, y) = x % y
+ScalarPow()(x, y) = x ** y
+ScalarEq()(x, y) = x == y
+ScalarGe()(x, y) = x >= y
+ScalarGt()(x, y) = x > y
+ScalarLe()(x, y) = x <= y
+ScalarLt()(x, y) = x < y
+bit_and()(x, y) = x & y
+bit_or()(x, y) = x | y
+tuple_equal()(x, y) = tuple(x) == tuple(y)
+tuple_greater_than()(x, y) = tuple(x) > tuple(y)
+tuple_greater_equal()(x, y) = tuple(x) >= tuple(y)
+tuple_lt()(x, y) = tuple(x) < tuple(y)
+tuple_le()(x, y) = tuple(x) <= tuple(y)
+list_equal()(x, y) = list(x) == list(y)
+list_greater_than()(x, y) = list(x) > list(y)
+list_greater_equal()(x, y) = list(x) >= list(y)
+list_lt()(x, y) = list(x) < list(y)
+list_le()(x, y) = list(x) <= list(y)
+ScalarUadd()(x) = x
+ScalarUsub()(x) = -x
+ScalarBool()(x) = bool(x)
+ScalarMax()(*x) = max(x)
+ScalarMin()(*x) = min(x)
+ScalarLog()(x) = math.log(x)
+bool_not()(x) = not x
+sequence_len()(x) = len(x)
+shape_mul()(input_data) = math.prod(input_data)
+make_range()(*limits) = tuple(range(*limits))
+SequenceAdd()(x, y) = x + y
+SequenceAddOffset()(x, y) = (0, len(x))
+SequenceCount()(sequence, target) = sequence_count(sequence, target)
+SequenceIndex()(sequence, target, start=None, end=None) = list(sequence).index(target, 0 if start is None else start, len(sequence) if end is None else end)
+SequenceMax()(x) = max(x)
+SequenceMin()(x) = min(x)
+SequenceMul()(sequence, scalar) = sequence * scalar
+SequenceSlice()(sequence, start, stop, step) = sequence[start:stop:step]
+SequenceSliceSetItem()(target, values, start, stop, step) = type(target)(sequence_with(target, slice(start, stop, step), values))
+SequenceZerosLike()(x) = type(x)([o.zeros_like(v) if isinstance(v, Tensor) else type(v)(0) for v in x])
+InSequence()(target, sequence) = sequence_count(sequence, target) > 0
+ListAppend()(x, value) = [*x, value]
+ListInsert()(x, index, value) = [*x[:index], value, *x[index:]]
+ListToTensor()(x, dtype=None) = Tensor(list(x), dtype)
+TensorToList()(x) = x.asnumpy().tolist()
+TensorToScalar()(x) = x.item()
+
+# ---- optimizers of slices ----
+SparseApplyCenteredRMSProp(use_locking=False)(var, mg, ms, mom, lr, rho, momentum, epsilon, grad, indices) = \
+p.apply('CenteredRMSProp', (var, mg, ms, mom), grad, (lr, rho, momentum, epsilon), indices)[0]
+SparseApplyMomentum(use_locking=False, use_nesterov=False)(var, accum, lr, grad, indices, momentum) = \
+p.apply('SGD', (var, accum, o.zeros_like(var)), grad, (lr, momentum, 0.0, 0.0, float(use_nesterov)), indices)[0]
+SparseApplyAdagradDA(use_locking=False)(var, grad_accum, grad_square_accum, grad, indices, lr, l1, l2, global_step) = \
+p.apply('AdagradDA', (var, grad_accum, grad_square_accum), grad, (lr, l1, l2, global_step), indices)[0]
+SparseApplyProximalGradientDescent(use_locking=False)(var, alpha, l1, l2, grad, indices) = \
+p.apply('ProximalGradientDescent', (var,), grad, (alpha, l1, l2), indices)[0]
+CropAndResizeGradImage(T, method='bilinear')(grads, boxes, box_index, image_size) = \
+vjp(lambda t: p.crop_and_resize(t, boxes, box_index, tuple(grads.shape[1:3]), method, 0.0), grads, o.zeros(ints(image_size), T))
+CropAndResizeGradBoxes(method='bilinear')(grads, images, boxes, box_index) = \
+vjp(lambda t: p.crop_and_resize(images, t, box_index, tuple(grads.shape[1:3]), method, 0.0), grads, boxes)
+AvgPool3DGrad(kernel_size=1, strides=1, pads=0, ceil_mode=False, count_include_pad=True, divisor_override=0, data_format='NCDHW', pad_mode='pad')\
+(origin_input_shape, grads) = vjp(lambda t: avg_pool_3d(self, t), grads, o.zeros(ints(origin_input_shape), grads.dtype))
+Conv3DBackpropInput(out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=1, dilation=1, group=1, data_format='NCDHW')\
+(weight, dout, input_size) = vjp(lambda t: conv(self, t, weight, None, 3), dout, o.zeros(ints(input_size), dout.dtype))
+Conv3DBackpropFilter(out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=(1, 1, 1, 1, 1), dilation=(1, 1, 1, 1, 1), group=1, \
+data_format='NCDHW')(x, dout, filter_size) = vjp(lambda t: conv(self, x, t, None, 3), dout, o.zeros(ints(filter_size), dout.dtype))
+UpsampleNearest3DGrad()(dy, input_size, output_size=None, scales=None) = \
+vjp(lambda t: o.interpolate(t, output_size, scales, 'nearest'), dy, o.zeros(ints(input_size), dy.dtype))
+UpsampleTrilinear3DGrad(align_corners=False)(dy, input_size, output_size=None, scales=None) = \
+vjp(lambda t: o.interpolate(t, output_size, scales, 'trilinear', align_corners), dy, o.zeros(ints(input_size), dy.dtype))
+DenseToDenseSetOperation(set_operation='a-b', validate_indices=True)(x1, x2) = dense_sets(x1, x2, set_operation)
+
 # ---- windows and regions ----
 PSROIPooling(spatial_scale, group_size, output_dim)(features, rois) = ps_roi_pooling(self, features, rois)
 PSROIPoolingGrad(input_size, spatial_scale, group_size, output_dim)(dy, rois) = ps_roi_pooling_grad(self, dy, rois)
