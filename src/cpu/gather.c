@@ -376,16 +376,26 @@ typedef struct Along {
     Combine combine; /* put: NULL = by mode */
     MsAddRow add;
     bool put;
+    int64_t check; /* take: what the index is checked against by the way; 0: it has been */
+    _Atomic bool bad;
 } Along;
 
 /* A column of n elements of the common sizes; the steps are in elements. */
 #define COLUMN(T)                                                                                            \
     static void take_##T(int64_t n, void *e, int64_t es, const void *x, int64_t xs, const int64_t *v)        \
     {                                                                                                        \
-        if (es == 1 && xs == 1)                                                                              \
-            for (int64_t i = 0; i < n; i++) ((T *)e)[i] = ((const T *)x)[v[i]];                              \
-        else                                                                                                 \
-            for (int64_t i = 0; i < n; i++) ((T *)e)[i * es] = ((const T *)x)[v[i * es] * xs];               \
+        for (int64_t i = 0; i < n; i++) ((T *)e)[i * es] = ((const T *)x)[v[i * es] * xs];                   \
+    }                                                                                                        \
+    /* The same in a row, checking [0, size) by the way; false: some are outside. */                         \
+    static bool take_checked_##T(int64_t n, void *e, const void *x, const int64_t *v, int64_t size)          \
+    {                                                                                                        \
+        bool bad = false;                                                                                    \
+        for (int64_t i = 0; i < n; i++) {                                                                    \
+            bool outside = (uint64_t)v[i] >= (uint64_t)size;                                                 \
+            bad |= outside;                                                                                  \
+            ((T *)e)[i] = ((const T *)x)[outside ? 0 : v[i]];                                                \
+        }                                                                                                    \
+        return !bad;                                                                                         \
     }                                                                                                        \
     static void put_##T(int64_t n, const void *e, int64_t es, void *x, int64_t xs, const int64_t *v)         \
     {                                                                                                        \
@@ -398,24 +408,36 @@ COLUMN(uint64_t)
 
 static void add_floats(int64_t n, const float *e, int64_t es, float *x, int64_t xs, const int64_t *v)
 {
-    if (es == 1 && xs == 1)
-        for (int64_t i = 0; i < n; i++) x[v[i]] += e[i];
-    else
-        for (int64_t i = 0; i < n; i++) x[v[i * es] * xs] += e[i * es];
+    for (int64_t i = 0; i < n; i++) x[v[i * es] * xs] += e[i * es];
+}
+
+static bool add_floats_checked(int64_t n, const float *e, float *x, const int64_t *v, int64_t size)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if ((uint64_t)v[i] >= (uint64_t)size) return false;
+        x[v[i]] += e[i];
+    }
+    return true;
 }
 
 /* True when the column was one of the common cases. */
-static bool column(const Along *a, int64_t n, char *e, int64_t es, char *x, int64_t xs, const int64_t *v)
+static bool column(Along *a, int64_t n, char *e, int64_t es, char *x, int64_t xs, const int64_t *v)
 {
     if (a->put && a->add == ms__add_row(MS_FLOAT32)) {
-        add_floats(n, (const float *)(const void *)e, es, (float *)(void *)x, xs, v);
+        const float *from = (const float *)(const void *)e;
+        if (!a->check)
+            add_floats(n, from, es, (float *)(void *)x, xs, v);
+        else if (!add_floats_checked(n, from, (float *)(void *)x, v, a->check))
+            a->bad = true;
         return true;
     }
     if (a->put && (a->add || a->combine)) return false;
     switch (a->size) {
 #define SIZE(bytes, T)                                                                                       \
     case bytes:                                                                                              \
-        if (a->put)                                                                                          \
+        if (a->check) {                                                                                      \
+            if (!take_checked_##T(n, e, x, v, a->check)) a->bad = true;                                      \
+        } else if (a->put)                                                                                   \
             put_##T(n, e, es, x, xs, v);                                                                     \
         else                                                                                                 \
             take_##T(n, e, es, x, xs, v);                                                                    \
@@ -430,7 +452,7 @@ static bool column(const Along *a, int64_t n, char *e, int64_t es, char *x, int6
 
 static void along_part(void *ctx, int64_t begin, int64_t end)
 {
-    const Along *a = ctx;
+    Along *a = ctx;
     int64_t n = a->ndim ? a->shape[a->axis] : 1, xa = a->ndim ? a->xs[a->axis] : 0,
             ia = a->ndim ? a->is[a->axis] : 0;
     for (int64_t k = begin; k < end; k++) {
@@ -467,16 +489,19 @@ static void along(Along *a, MsTensor *x, MsTensor *index, int axis)
     ms__parallel_for(index->numel / n, 1 + 16384 / n, along_part, a);
 }
 
-static MsStatus take_into(MsCall *c, MsTensor *y, int axis, const int64_t *v)
+/* In both, v is NULL when the index itself is read and checked by the way; *bad: that does not do. */
+static MsStatus take_into(MsCall *c, MsTensor *y, int axis, const int64_t *v, bool *bad)
 {
     MsTensor *w = ms__work(y);
     if (!w) return MS_ERROR_MEMORY;
     Along a = {.e = w->data, .v = v};
+    if (!v) a.v = (const int64_t *)(const void *)c->in[1]->data, a.check = c->in[0]->shape[axis];
     along(&a, c->in[0], c->in[1], axis);
-    return ms__work_done(y, w);
+    *bad = a.bad;
+    return a.bad ? MS_OK : ms__work_done(y, w);
 }
 
-static MsStatus put_into(MsCall *c, MsTensor *y, int axis, const int64_t *v)
+static MsStatus put_into(MsCall *c, MsTensor *y, int axis, const int64_t *v, bool *bad)
 {
     const char *mode = c->attr[1].s;
     bool set = strcmp(mode, "set") == 0, sum = strcmp(mode, "add") == 0;
@@ -486,12 +511,25 @@ static MsStatus put_into(MsCall *c, MsTensor *y, int axis, const int64_t *v)
     if (!w || !src) return MS_ERROR_MEMORY;
     MS_TRY(ms__copy(w, c->in[0]));
     Along a = {.e = src->data, .v = v, .put = true};
+    if (!v) a.v = (const int64_t *)(const void *)c->in[1]->data, a.check = c->in[0]->shape[axis];
     if (sum)
         a.add = ms__add_row(dtype);
     else if (!set)
         a.combine = combine_of(mode, dtype);
     along(&a, w, c->in[1], axis);
-    return ms__work_done(y, w);
+    *bad = a.bad;
+    return a.bad ? MS_OK : ms__work_done(y, w);
+}
+
+/* Rows of common elements by an index as it lies; a put must be an addition of float32 that can be repeated. */
+static bool checks_by_the_way(const MsCall *c, const MsTensor *y, int axis, bool put)
+{
+    const MsTensor *x = c->in[0], *index = c->in[1];
+    if (index->dtype != MS_INT64 || !index->contiguous || x->ndim == 0 || axis != x->ndim - 1) return false;
+    if (x->shape[axis] == 0) return false;
+    if (!put) return x->strides[axis] == 1 && ms_dtype_size((MsDtype)x->dtype) <= 8;
+    return x->dtype == MS_FLOAT32 && strcmp(c->attr[1].s, "add") == 0 && y->strides[axis] == 1 &&
+           y->storage != x->storage;
 }
 
 static MsStatus run_along(MsCall *c, bool put)
@@ -500,13 +538,18 @@ static MsStatus run_along(MsCall *c, bool put)
     int axis;
     if (!y) return MS_ERROR_MEMORY;
     MsTensor *x = c->in[0], *index = c->in[1];
+    MsStatus (*into)(MsCall *, MsTensor *, int, const int64_t *, bool *) = put ? put_into : take_into;
     MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &axis));
-    const int64_t *v = values(put ? "Scatter" : "GatherD", index, x->ndim ? x->shape[axis] : 1);
-    if (!v) return ms_error()->code;
+    bool bad = true;
+    MsStatus st = MS_OK;
     int mark = ms_scope_begin();
-    MsStatus st = put ? put_into(c, y, axis, v) : take_into(c, y, axis, v);
+    if (checks_by_the_way(c, y, axis, put)) st = into(c, y, axis, NULL, &bad);
+    if (bad && st == MS_OK) {
+        const int64_t *v = values(put ? "Scatter" : "GatherD", index, x->ndim ? x->shape[axis] : 1);
+        st = v ? into(c, y, axis, v, &bad) : ms_error()->code;
+        if (v) release(v, index);
+    }
     ms_scope_end(mark, NULL, 0);
-    release(v, index);
     return st;
 }
 

@@ -62,6 +62,8 @@ typedef struct MsFolds {
 /* Functions of one row of float32 [0] or float64 [1]; y may be x. */
 typedef struct MsRowSet {
     float (*max)(int64_t n, const float *x); /* of those that are not NaN; -inf of none */
+    int64_t (*arg)(int64_t n, const float *x,
+                   bool min); /* the first of the largest (smallest), or NaN; n > 0 */
     double (*exp_sum)(int64_t n, float *y, const float *x,
                       float shift); /* y = exp(x - shift) <= 1; their sum */
     void (*exp)(int64_t n, double *y, const double *x, double shift);

@@ -245,10 +245,10 @@ BEST_OF(f64, double)
 /* Equal, with 0 and -0 the same and NaN like NaN. */
 static bool same_value(MsDtype dtype, const char *a, const char *b, size_t size)
 {
-    if (dtype == MS_FLOAT32 || dtype == MS_FLOAT64) {
+    if (dtype == MS_FLOAT64) {
         double x, y;
-        ms__loop_cast(dtype, MS_FLOAT64)(1, &x, (const void *[]){a}, NULL);
-        ms__loop_cast(dtype, MS_FLOAT64)(1, &y, (const void *[]){b}, NULL);
+        memcpy(&x, a, sizeof x);
+        memcpy(&y, b, sizeof y);
         return x == y || (x != x && y != y);
     }
     return memcmp(a, b, size) == 0;
@@ -317,6 +317,11 @@ static void run_arg_range(void *ctx, int64_t begin, int64_t end)
         }
         const char *row_x = x->data + ox * size;
         int64_t from = 0, m = n;
+        if (x->dtype == MS_FLOAT32 && step == size) {
+            ((int64_t *)(void *)y->data)[oy] =
+                ms__loops()->rows->arg(n, (const float *)(const void *)row_x, !a->max);
+            continue;
+        }
         if (step == size && best_chunk((MsDtype)x->dtype, row_x, n, (int)size, a->max, &from))
             m = n - from < CHUNK ? n - from : CHUNK;
         row_x += from * size;

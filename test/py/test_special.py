@@ -116,3 +116,31 @@ def test_softmax_of_special_values():
     x = Tensor(np.array([[1, nan, 3], [-inf, -inf, -inf], [inf, 1, 2], [-inf, nan, -inf], [inf, nan, 0]], 'f'))
     assert np.isnan(ops.softmax(x, -1).asnumpy()).all()
     np.testing.assert_array_equal(ops.logsumexp(x, 1).asnumpy(), [nan, -inf, inf, nan, nan])
+
+
+@pytest.mark.parametrize('n', [1, 2, 15, 16, 17, 48, 1000])
+def test_first_of_the_largest(n):
+    r = np.random.RandomState(n)
+    x = r.randint(-9, 9, (40, n)).astype('f')
+    x[r.rand(40, n) < 0.02] = np.nan
+    x[0], x[1], x[2], x[3, n // 2:] = -np.inf, np.inf, np.nan, np.inf
+    np.testing.assert_array_equal(ops.argmax(Tensor(x), 1).asnumpy(), x.argmax(1))
+    np.testing.assert_array_equal(ops.argmin(Tensor(x), 1).asnumpy(), x.argmin(1))
+
+
+@pytest.mark.parametrize('low, high', [(0, 40), (-40, 40), (0, 41), (-41, 40)])
+def test_elements_by_index(low, high):
+    r = np.random.RandomState(0)
+    x, i = r.randn(30, 40).astype('f'), r.randint(low, high, (30, 70))
+    i[7, 3], i[29, 69] = low, high - 1
+    src = r.randn(30, 70).astype('f')
+    if low < -40 or high > 40:
+        with pytest.raises(RuntimeError):
+            ops.gather_elements(Tensor(x), 1, Tensor(i))
+        with pytest.raises(RuntimeError):
+            ops.tensor_scatter_elements(Tensor(x), Tensor(i), Tensor(src), 1, 'add')
+        return
+    np.testing.assert_array_equal(ops.gather_elements(Tensor(x), 1, Tensor(i)).asnumpy(), np.take_along_axis(x, i % 40, 1))
+    want = x.copy()
+    np.add.at(want, (np.arange(30)[:, None], i), src)
+    np.testing.assert_array_equal(ops.tensor_scatter_elements(Tensor(x), Tensor(i), Tensor(src), 1, 'add').asnumpy(), want)

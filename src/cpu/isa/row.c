@@ -56,6 +56,37 @@ static double exp_sum_f32(int64_t n, float *y, const float *x, float shift)
     return total;
 }
 
+static int64_t arg_f32(int64_t n, const float *x, bool min)
+{
+    V flip = all_lanes(min ? -1.0f : 1.0f), best = all_lanes(-INFINITY);
+    I at = {0}, nan = {0}, step = {0};
+    int64_t whole = n / LANES * LANES, from = 0;
+    if (whole > 0) best = *(const V *)(const void *)x * flip;
+    for (int64_t k = 0; k < whole; k += LANES, step += 1) {
+        V v = *(const V *)(const void *)(x + k) * flip;
+        I better = v > best;
+        nan |= v != v;
+        best = pick(better, v, best);
+        at = (better & step) | (~better & at);
+    }
+    float top = whole > 0 ? best[0] : x[0] * flip[0];
+    from = whole > 0 ? (int64_t)at[0] * LANES : 0;
+    bool found_nan = false;
+    for (int l = 0; l < LANES && whole > 0; l++) { /* of equal lanes the one with the first index */
+        int64_t i = (int64_t)at[l] * LANES + l;
+        found_nan |= nan[l] != 0;
+        if (best[l] > top || (best[l] == top && i < from)) top = best[l], from = i;
+    }
+    for (int64_t i = whole; i < n; i++) {
+        float v = x[i] * flip[0];
+        found_nan |= v != v;
+        if (v > top) top = v, from = i;
+    }
+    for (int64_t i = 0; i < n && found_nan; i++)
+        if (x[i] != x[i]) return i;
+    return from;
+}
+
 static void exp_f64(int64_t n, double *y, const double *x, double shift)
 {
     for (int64_t i = 0; i < n; i++) y[i] = exp(x[i] - shift);
@@ -78,4 +109,5 @@ static void affine_f64(int64_t n, void *yv, const void *xv, double a, double b)
 }
 
 extern const MsRowSet JOIN(ms__row_set_, MS_ISA);
-const MsRowSet JOIN(ms__row_set_, MS_ISA) = {max_f32, exp_sum_f32, exp_f64, {affine_f32, affine_f64}};
+const MsRowSet JOIN(ms__row_set_,
+                    MS_ISA) = {max_f32, arg_f32, exp_sum_f32, exp_f64, {affine_f32, affine_f64}};
