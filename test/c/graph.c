@@ -2,6 +2,7 @@
  * a graph,
  * "--", the graph after the pass. MS_GOLDEN_UPDATE=1 rewrites the expected halves. */
 #include "core/mem.h"
+#include "cpu/isa.h"
 #include "graph/match.h"
 
 #include <stdio.h>
@@ -109,6 +110,7 @@ PASS(norm)
 PASS(fuse)
 PASS(attention)
 PASS(join)
+PASS(conv)
 
 /* Whatever is cut off or replaced, the parser gives an error or a valid graph. */
 static void broken_text(void)
@@ -169,6 +171,7 @@ int main(void)
     golden("fuse", pass_fuse);
     golden("attention", pass_attention);
     golden("join", pass_join);
+    if (ms__isa() != MS_ISA_LEVEL_BASE) golden("conv", pass_conv);
     broken_text();
     refused_memory();
     printf("%d passed, %d failed\n", n_pass, n_fail);
