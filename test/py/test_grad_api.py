@@ -316,3 +316,22 @@ def test_integers_beside_floats():
     assert ms.grad(lambda n: (n.astype(ms.float32) * x).sum())(Tensor([4, 5], ms.int32)).tolist() == [1, 3]
     assert ms.grad(lambda t: t.astype(ms.int32).astype(ms.float32).sum())(x).tolist() == [0, 0]
     assert ms.grad(lambda t: ((t > 2).astype(ms.float32) * t).sum())(x).tolist() == [0, 1]
+
+
+def test_an_output_that_is_the_input_is_an_object_of_its_own():
+    class Net(ms.nn.Cell):
+        def construct(self, a):
+            return a, a * 2
+
+        def bprop(self, a, out, dout):
+            return dout[0] * 3
+    a = x()
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        try:
+            out = Net()(a)[0]
+            assert mode == ms.GRAPH_MODE or out is not a
+            same(out, X)
+            same(ms.grad(lambda t: Net()(t)[0].sum())(a), 3 + 0 * X)
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)

@@ -165,6 +165,11 @@ def call_with_bprop(cell, construct, bprop, args, kwargs):
         bound.apply_defaults()
         given = tuple(bound.arguments.values())[1:]
 
+    inputs = {id(x) for x in autodiff._leaves(given, [])}
+    leaves = autodiff._leaves(out, [])
+    if any(id(y) in inputs for y in leaves):  # an output has hooks and attributes of its own
+        out = autodiff._replace(out, iter([y[...] if id(y) in inputs else y for y in leaves]))
+
     def grad(xs, ys, cts):
         result = bprop(*xs, ys, cts)
         if not isinstance(result, (tuple, list)):
