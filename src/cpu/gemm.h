@@ -1,18 +1,18 @@
-/* gemm.h - the portable float32 matrix product, shared by matmul and the convolutions. */
+/* gemm.h - the portable matrix product of float32 and float64. */
 #ifndef MS_CPU_GEMM_H
 #define MS_CPU_GEMM_H
 #include "core/error.h"
 
-#define MS_GEMM_PANEL 16  /* columns of a packed panel of B */
+#define MS_GEMM_PANEL 16  /* columns of a packed panel of float32 B; half as many of float64 */
 #define MS_GEMM_DEPTH 256 /* depth of a block: a panel of it fits in half of a first-level cache */
 
 /* C[m, n] (+)= A[m, k] B[k, n] with strides in elements; b is packed. */
 typedef struct MsGemmTile {
     int64_t m, n, k;
-    const float *a;
+    const void *a;
     int64_t am, ak;
-    const float *b;
-    float *c;
+    const void *b;
+    void *c;
     int64_t cm, cn;
     bool add;
 } MsGemmTile;
@@ -20,6 +20,9 @@ typedef struct MsGemmTile {
 void ms__gemm_tile_base(const MsGemmTile *t);
 void ms__gemm_tile_avx2(const MsGemmTile *t);
 void ms__gemm_tile_avx512(const MsGemmTile *t);
+void ms__gemm_tile64_base(const MsGemmTile *t);
+void ms__gemm_tile64_avx2(const MsGemmTile *t);
+void ms__gemm_tile64_avx512(const MsGemmTile *t);
 
 /* y[j] = w[j] x + bias[j] over rows of w, each of k contiguous elements; a range function. */
 typedef struct MsMatVec {
@@ -35,12 +38,13 @@ void ms__matvec_avx512(void *ctx, int64_t begin, int64_t end);
 /* A product of matrices with arbitrary strides. */
 typedef struct MsGemm {
     int64_t m, n, k;
-    const float *a;
+    const void *a;
     int64_t am, ak;
-    const float *b;
+    const void *b;
     int64_t bk, bn;
-    float *c;
+    void *c;
     int64_t cm, cn;
+    bool f64; /* float64, else float32 */
 } MsGemm;
 
 /* C = A B on the calling thread. Error: MEMORY. */

@@ -1,5 +1,5 @@
-/* matmul.c - portable matrix products. float32 goes through the packed tiles of gemm.c (half types are
- * widened first), every other dtype through a plain loop over rows. The float32 path also takes the small
+/* matmul.c - portable matrix products. float32 and float64 go through the packed tiles of gemm.c (half types
+ * are widened first), every other dtype through a plain loop over rows. The float32 path also takes the small
  * products that cost less than the call into a library. Operands are never copied for their strides. */
 #include "core/mem.h"
 #include "core/thread.h"
@@ -82,8 +82,8 @@ static MsStatus gemm_batch(const Product *p, int64_t i, bool parallel)
     const char *a, *b;
     char *c;
     at_batch(p, i, &a, &b, &c);
-    MsGemm g = {p->m,       p->n,  p->k, (const float *)a, p->am, p->ak, (const float *)b, p->bk, p->bn,
-                (float *)c, p->cm, p->cn};
+    MsGemm g = {
+        p->m, p->n, p->k, a, p->am, p->ak, b, p->bk, p->bn, c, p->cm, p->cn, p->size == sizeof(double)};
     return parallel ? ms__gemm_parallel(&g) : ms__gemm_serial(&g);
 }
 
@@ -121,7 +121,6 @@ PLAIN_ROWS(u8, uint8_t, uint32_t)
 PLAIN_ROWS(u16, uint16_t, uint32_t)
 PLAIN_ROWS(u32, uint32_t, uint32_t)
 PLAIN_ROWS(u64, uint64_t, uint64_t)
-PLAIN_ROWS(f64, double, double)
 PLAIN_ROWS(c64, float complex, float complex)
 PLAIN_ROWS(c128, double complex, double complex)
 
@@ -136,7 +135,6 @@ static MsRangeFn rows_fn(MsDtype dtype)
     case MS_UINT32: return rows_u32;
     case MS_INT64:
     case MS_UINT64: return rows_u64;
-    case MS_FLOAT64: return rows_f64;
     case MS_COMPLEX64: return rows_c64;
     default: return rows_c128;
     }
@@ -147,7 +145,7 @@ static MsStatus multiply(MsTensor *a, bool ta, MsTensor *b, bool tb, MsTensor *c
     if (c->numel == 0) return MS_OK;
     Product p = product_of(a, ta, b, tb, c);
     int64_t one = p.m * p.n * p.k + 1;
-    if (c->dtype != MS_FLOAT32) {
+    if (!ms_dtype_is_float((MsDtype)c->dtype)) {
         ms__parallel_for(p.batch * p.m, 1 + THREAD_WORK / (p.n * p.k + 1), rows_fn((MsDtype)c->dtype), &p);
         return MS_OK;
     }
