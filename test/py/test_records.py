@@ -113,6 +113,34 @@ def test_save_and_read_again(tmp_path):
     assert rows[1]['f'].shape == (3, 2) and rows[0]['b'][0] == b'xy'
 
 
+def test_encrypted(tmp_path):
+    from mindspore import mindrecord
+    path = str(tmp_path / 'a.mindrecord')
+    try:
+        mindrecord.set_enc_key('0123456789abcdef')
+        mindrecord.set_enc_mode('AES-GCM')
+        write(path, 5, 2)
+        content = (tmp_path / 'a.mindrecord0').read_bytes() + (tmp_path / 'a.mindrecord0.db').read_bytes()
+        assert b'schema' not in content and b'SQLite' not in content
+        read = [column(ds.MindDataset(path + '0', ['id'], shuffle=False)), [r['id'] for r in FileReader(path + '1').get_next()]]
+        assert sorted(read[0]) == sorted(read[1]) == [-2, -1, 0, 1, 2] and len(os.listdir(tmp_path)) == 4
+        with pytest.raises(NotImplementedError, match='encrypted'):
+            FileWriter.open_for_append(path + '0')
+        mindrecord.set_enc_key(None)
+        with pytest.raises(RuntimeError, match='is encrypted'):
+            ds.MindDataset(path + '0')
+        mindrecord.set_enc_key('1' * 16)
+        with pytest.raises(RuntimeError, match='Failed to decrypt'):
+            ds.MindDataset(path + '0')
+        for call, text in ((lambda: mindrecord.set_enc_key(b'0' * 16), 'not str'), (lambda: mindrecord.set_enc_key('0' * 5), 'length'),
+                           (lambda: mindrecord.set_enc_mode('AES-CBC'), 'enc_mode is invalid'),
+                           (lambda: mindrecord.set_dec_mode(3), 'dec_mode is not str')):
+            with pytest.raises(ValueError, match=text):
+                call()
+    finally:
+        mindrecord.set_enc_key(None)
+
+
 def test_writer_refuses(tmp_path):
     path = write(tmp_path / 'a.mindrecord')
     with pytest.raises(RuntimeError, match='already exist'):

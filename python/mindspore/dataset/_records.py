@@ -220,7 +220,7 @@ class MindDataset(MappableDataset):
         self.dataset_files = dataset_files
         files = files_of(dataset_files) if isinstance(dataset_files, str) else list(dataset_files)
         headers, self._index = open_all(files)
-        self._paths, self._fields = [os.fsencode(f) for f in files], headers[0].fields()
+        self._paths, self._fields = [os.fsencode(h.path) for h in headers], headers[0].fields()
         names = sorted(f[0] for f in self._fields)
         self.columns_list = columns_list or names
         for n in self.columns_list:

@@ -8,6 +8,8 @@ import struct
 
 import numpy as np
 
+from ._encrypted import plain
+
 TYPES = ('int32', 'int64', 'float32', 'float64', 'string', 'bytes')
 HEADER, PAGE = 1 << 24, 1 << 25
 INDEX_COLUMNS = ('ROW_ID', 'PAGE_ID_RAW', 'PAGE_OFFSET_RAW', 'PAGE_OFFSET_RAW_END', 'ROW_GROUP_ID', 'PAGE_ID_BLOB',
@@ -26,9 +28,9 @@ class Header:
     """The checked content of a file's header."""
 
     def __init__(self, path):
-        self.path = path
         try:
-            with open(path, 'rb') as f:
+            self.path = plain(path)  # the index is beside it
+            with open(self.path, 'rb') as f:
                 size = int.from_bytes(f.read(8), 'little')
                 if not 0 < size <= os.fstat(f.fileno()).st_size - 8:
                     raise ValueError('its header is cut')

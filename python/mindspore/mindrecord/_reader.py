@@ -29,7 +29,7 @@ class FileReader:
             if not isinstance(columns, list) or not all(c in names for c in columns):
                 raise RuntimeError(f'columns should be a list of fields of the schema {names}, but got {columns!r}.')
         self._columns = columns or names
-        node = _c.ds_mindrecord([os.fsencode(f) for f in files], fields, [names.index(c) for c in self._columns], index, 0,
+        node = _c.ds_mindrecord([os.fsencode(h.path) for h in headers], fields, [names.index(c) for c in self._columns], index, 0,
                                 [], None, 1)
         self._iterator = _c.ds_iter(node, 1)
 
@@ -63,8 +63,7 @@ class MindPage:
     """Rows of one value of an indexed field, page by page."""
 
     def __init__(self, file_name, num_consumer=4):
-        self._files = files_of(file_name) if isinstance(file_name, str) else list(file_name)
-        self._headers = [Header(f) for f in self._files]
+        self._headers = [Header(f) for f in (files_of(file_name) if isinstance(file_name, str) else file_name)]
         self._category = None
 
     @property
@@ -89,8 +88,8 @@ class MindPage:
         if self._category is None:
             raise RuntimeError('Set category_field first.')
         found = []
-        for k, f in enumerate(self._files):
-            db = sqlite().connect(f + '.db')
+        for k, h in enumerate(self._headers):
+            db = sqlite().connect(h.path + '.db')
             found += [(v, k, r) for v, r in db.execute(f'SELECT {self._category}_0, ROW_ID FROM INDEXES')]
             db.close()
         return sorted(found)
@@ -116,7 +115,7 @@ class MindPage:
         fields = reader._header.fields()
         reader._columns = [f[0] for f in fields]
         index = np.stack([tables[k][r] for _, k, r in wanted])
-        node = _c.ds_mindrecord([os.fsencode(f) for f in self._files], fields, list(range(len(fields))), index, 0, [], None, 1)
+        node = _c.ds_mindrecord([os.fsencode(h.path) for h in self._headers], fields, list(range(len(fields))), index, 0, [], None, 1)
         reader._iterator = _c.ds_iter(node, 1)
         return list(reader.get_next())
 

@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from . import _encrypted
 from ._format import (HEADER, LIMITS, PAGE, SCALARS, TYPES, Header, is_blob, pack_blob, pack_raw, sqlite, valid_name)
 
 SUCCESS = 0
@@ -68,6 +69,8 @@ class FileWriter:
         if not isinstance(file_name, str) or not file_name:
             raise ParamTypeError(f'file_name should be a str, but got {file_name!r}.')
         first = Header(file_name)
+        if _encrypted.is_on() or first.path != file_name:
+            raise NotImplementedError('For open_for_append, encrypted files are not supported.')
         folder = os.path.dirname(file_name)
         w = cls.__new__(cls)
         w._shards, w._append, w._committed = [], True, False
@@ -248,6 +251,9 @@ class FileWriter:
             for s in self._shards:
                 s.f.close()
             if not self._append:
+                for s in self._shards if _encrypted.is_on() else ():
+                    _encrypted.seal(s.temporary + '.db')
+                    _encrypted.seal(s.temporary)
                 for s in self._shards:
                     os.replace(s.temporary + '.db', s.path + '.db')
                 for s in self._shards:
