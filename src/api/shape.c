@@ -422,6 +422,7 @@ static MsStatus running(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t, bool, 
     MsTensor *x = T(0);
     MsDtype d = GIVEN(2) ? DTYPE(2) : natural != MS_DTYPE_NONE ? natural : ms_tensor_dtype(x);
     if (d != ms_tensor_dtype(x)) x = ms_cast(x, d);
+    if (!GIVEN(1)) return R(x ? f(ms_reshape(x, MS_INTS(x->numel)), 0, false, false) : NULL); /* of all elements */
     return R(f(x, I(1), false, false));
 }
 
@@ -950,7 +951,7 @@ MS_API(shape_72_cumsum, "mint.cumsum", "(input: Tensor, dim: int, dtype: dtype =
     return running(c, ms_cumsum, d == MS_BOOL || ms_dtype_is_int(d) ? MS_INT64 : MS_DTYPE_NONE);
 }
 
-MS_API(shape_73_cumsum, "Tensor.cumsum", "(self: Tensor, axis: int, dtype: dtype = None) -> Tensor")
+MS_API(shape_73_cumsum, "Tensor.cumsum", "(self: Tensor, axis: int = None, dtype: dtype = None) -> Tensor")
 {
     MsDtype d = ms_tensor_dtype(T(0));
     bool narrow = d == MS_BOOL || d == MS_INT8 || d == MS_INT16 || d == MS_UINT8;

@@ -168,3 +168,24 @@ def test_numbers_and_sequences():
                                ('ListInsert', ([1, 2], 1, 5), [1, 5, 2]), ('SequenceSliceSetItem', ((1, 2, 3), (9, 8), 0, 1, 1), (9, 8, 2, 3)),
                                ('SequenceAddN', ((1, 2, 3),), 6), ('shape_mul', ((2, 3, 4),), 24)):
         assert getattr(operations, name)()(*inputs) == want, name
+
+
+def test_gradient_of_eigh_belongs_to_one_triangle():
+    a = np.random.default_rng(0).standard_normal((3, 3))
+    for lower in (True, False):
+        g = ms.grad(lambda t, k=lower: operations.Eigh(False, k)(t).max())(Tensor(a)).asnumpy()
+        half = np.tril(a) if lower else np.triu(a)
+        full = half + half.T - np.diag(np.diag(a))
+        v = np.linalg.eigh(full)[1][:, -1]
+        want = 2 * np.outer(v, v) - np.diag(v * v)
+        np.testing.assert_allclose(g, np.tril(want) if lower else np.triu(want), 1e-6, 1e-8)
+
+
+def test_cumsum_of_all_elements():
+    assert Tensor([[1, 2], [3, 4]], ms.int32).cumsum().asnumpy().tolist() == [1, 3, 6, 10]
+
+
+def test_scipy_primitives():
+    from mindspore.scipy.ops import LinearSumAssignment
+    rows, columns = LinearSumAssignment()(Tensor(f8([[3, 1], [1, 5]])), Tensor(2), Tensor(False))
+    assert (rows.asnumpy().tolist(), columns.asnumpy().tolist()) == ([0, 1], [1, 0])

@@ -1,2 +1,2 @@
 """scipy's functions on Tensors."""
-from mindspore.scipy import fft, linalg, optimize  # noqa: F401
+from mindspore.scipy import fft, linalg, ops, optimize, utils  # noqa: F401

@@ -516,7 +516,9 @@ def self_adjoint_eig(x, vectors):
 
 
 def eigh(x, vectors, lower):
-    w, v = _linalg.eigh(x, lower)
+    """Eigenvalues and vectors of the Hermitian matrix of one triangle, which all of the gradient belongs to."""
+    half = _o.tril(x, -1) if lower else _o.triu(x, 1)
+    w, v = _linalg.eigh((_o.tril(x) if lower else _o.triu(x)) + _o.adjoint(half), lower)
     return (w, v) if vectors else w
 
 
