@@ -4,6 +4,7 @@
 
 #include "core/mem.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static MsStatus tensor_split(MsApiCall *c, const char *op, MsTensor *t, int64_t 
     int64_t size = t->shape[axis];
     const MsArg *item = ms__arg_items(ARG(1), &n);
     int64_t sections = ARG(1)->kind == MS_ARG_INT ? I(1) : n + 1;
-    if (sections <= 0)
+    if (sections <= 0 || sections > INT_MAX)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', an axis of size %lld cannot be cut into %lld pieces.", op,
                        (long long)size, (long long)sections);
     int64_t *end = ms__malloc((size_t)sections * sizeof *end);

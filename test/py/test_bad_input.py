@@ -84,3 +84,10 @@ def test_dot_of_a_number_and_many_axes():
     for a, b in ((Tensor(2.0), Tensor(np.ones((2, 0, 3), np.float32))), (Tensor(np.ones((2, 2, 3), np.float32)), Tensor(2.0))):
         with pytest.raises((ValueError, TypeError)):
             ops.dot(a, b)
+
+
+@pytest.mark.parametrize("n", [2 ** 31, 2 ** 61, 2 ** 62])
+def test_more_pieces_than_memory_has(n):
+    for split in (ops.tensor_split, ops.vsplit):
+        with pytest.raises(ValueError, match="cannot be cut"):
+            split(Tensor(np.ones((2, 3), np.float32)), n)
