@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define FEWEST_CHANNELS 32
-#define FEWEST_TILES 32       /* fewer do not pay for weights four times as large */
+#define FEWEST_TILES 16       /* fewer do not pay for weights four times as large */
 #define CHUNK_BYTES (3 << 19) /* of transformed values that a thread works on */
 #define SLICE_BYTES (8 << 20) /* of those that a weight gradient sums at once */
 #define ROWS 6                /* tiles that a product takes together */
