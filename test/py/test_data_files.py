@@ -148,6 +148,6 @@ def test_transforms_of_columns():
     assert T.Slice(slice(1, 3))(np.arange(5)).tolist() == [1, 2]
     assert T.Concatenate(0, np.array([7]), np.array([8]))(np.arange(2)).tolist() == [7, 0, 1, 8]
     values, index, count = T.Unique()(np.array([3, 1, 3]))
-    assert values.tolist() == [1, 3] and index.tolist() == [1, 0, 1] and count.tolist() == [1, 2]
+    assert values.tolist() == [3, 1] and index.tolist() == [0, 1, 0] and count.tolist() == [2, 1]
     with pytest.raises(NotImplementedError):
         T.Plugin('x.so', 'f')
