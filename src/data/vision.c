@@ -281,6 +281,13 @@ static MsStatus run_center_crop(MsTransformCall *c)
         MS_TRY(image_of(c, c->in[k], &a));
         int64_t top = a.h >= h ? (a.h - h) / 2 : -((h - a.h + 1) / 2),
                 left = a.w >= w ? (a.w - w) / 2 : -((w - a.w + 1) / 2);
+        if (-top > 3 * a.h || -left > 3 * a.w)
+            return MS_FAIL(
+                MS_ERROR_RUNTIME,
+                "CenterCrop: Padding size cannot be more than 3 times of the original image size, got top "
+                "padding: %lld, left padding: %lld, while the original image size: %lld, %lld",
+                (long long)(top < 0 ? -top : 0), (long long)(left < 0 ? -left : 0), (long long)a.h,
+                (long long)a.w);
         if (!(c->out[k] = window(c, c->in[k], top, left, h, w, CONSTANT, NULL))) return ms_error()->code;
     }
     return MS_OK;

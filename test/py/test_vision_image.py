@@ -4,6 +4,7 @@ import io
 import numpy as np
 import pytest
 
+import mindspore.dataset.transforms as T
 import mindspore.dataset.vision as V
 
 Image = pytest.importorskip('PIL.Image')
@@ -222,3 +223,17 @@ def test_wrong_arguments():
             make()
     with pytest.raises(RuntimeError, match='AdjustContrast'):
         V.AdjustContrast(1.5)(np.zeros((4, 4), np.uint8))
+
+
+def test_compose_of_arrays_and_of_images_of_pil():
+    """An image of PIL, or a transform that makes one, gives a tuple; a function between others gets arrays."""
+    steps = T.Compose([V.Resize((20, 30)), V.CenterCrop(12)])
+    image, = steps(Image.fromarray(photo()))
+    assert isinstance(image, Image.Image) and image.size == (12, 12) and steps(photo()).shape == (12, 12, 3)
+    tensor, = T.Compose([V.ToPIL(), V.Resize(16), V.ToTensor()])(photo())
+    assert tensor.shape == (3, 16, 21)
+    seen = []
+    T.Compose([lambda x: Image.fromarray(x), lambda x: seen.append(type(x)) or x])(photo())
+    assert seen == [np.ndarray]
+    always = T.RandomApply([V.Resize((5, 6))], 1.0)(Image.fromarray(photo()))
+    assert (np.asarray(always) == np.asarray(V.Resize((5, 6))(Image.fromarray(photo())))).all()

@@ -36,7 +36,7 @@ CASES = {  # model: image size, 'train' for batch statistics; a number scales th
     'repvgg_a0': (64, 'train'), 'res2net50': (64,), 'resnest14': (64,), 'resnet18': (64, 'train'), 'resnet50': (64,),
     'resnetv2_50': (64,), 'rexnet_09': (64,), 'seresnet18': (64, 'train'), 'shufflenet_v1_g3_05': (64, 'train'),
     'shufflenet_v2_x0_5': (64, 'train'), 'skresnet18': (64,), 'squeezenet1_1': (64,), 'swin_tiny': (224,),
-    'swinv2_tiny_window8': (256,), 'vgg11': (224,), 'visformer_tiny': (224, 0.3), 'vit_b_32_224': (224,), 'volo_d1': (224,),
+    'swinv2_tiny_window8': (256,), 'vgg11': (224,), 'visformer_tiny': (224, 0.3), 'vit_b_32_224': (224,),
     'xception': (96,), 'xcit_tiny_12_p16_224': (224,),
 }
 
@@ -163,8 +163,10 @@ def step(model):
     import mindcv
     from mindspore import nn, ops
     net = mindcv.create_model(model, num_classes=10)
+    if model.startswith('volo'):  # one of its kernels is float16, so that float32 is refused, by the original too
+        net = ms.amp.auto_mixed_precision(net, 'O3')
     for size in sizes(model):
-        x = Tensor(random_of('image').standard_normal((2, 3, size, size)).astype(np.float32))
+        x = Tensor(random_of('image').standard_normal((2, 3, size, size)).astype('float16' if 'volo' in model else 'float32'))
         net.set_train(False)
         try:
             y = outputs(net(x))[0]

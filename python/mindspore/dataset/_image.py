@@ -659,7 +659,7 @@ class NormalizePad(PyTensorOperation):
         if not isinstance(dtype, str):
             raise TypeError('dtype should be string.')
         if dtype not in ('float32', 'float16'):
-            raise ValueError("dtype can only be 'float32' or 'float16'.")
+            raise ValueError('dtype only supports float32 or float16.')
 
     def __call__(self, img):
         y = self._normalize(img).astype(self.dtype)
@@ -691,18 +691,23 @@ def get_image_size(image):
     """[height, width] of an array or an image of PIL."""
     if is_pil(image):
         return [image.size[1], image.size[0]]
-    if isinstance(image, np.ndarray) and image.ndim in (2, 3):
-        return list(image.shape[:2])
-    raise TypeError(f'The input image must be an array of 2 or 3 dimensions or an image of PIL, but got {type(image)}.')
+    _check_array('GetImageSize', image)
+    return list(image.shape[-3:-1] if image.ndim > 2 else image.shape)
+
+
+def _check_array(op, image):
+    if not isinstance(image, np.ndarray):
+        raise TypeError("Input image is not of type <class 'numpy.ndarray'> or <class 'PIL.Image.Image'>, but got: "
+                        f'{type(image)}.')
+    if image.ndim < 2:
+        raise RuntimeError(f'{op}: invalid parameter, image should have at least two dimensions, but got: {image.ndim}')
 
 
 def get_image_num_channels(image):
     if is_pil(image):
         return len(image.getbands())
-    if isinstance(image, np.ndarray) and image.ndim >= 2:
-        return 1 if image.ndim == 2 else image.shape[-1]
-    raise TypeError("Input image is not of type <class 'numpy.ndarray'> or <class 'PIL.Image.Image'>, but got: "
-                    f'{type(image)}.')
+    _check_array('GetImageNumChannels', image)
+    return 1 if image.ndim == 2 else image.shape[-1]
 
 
 def read_file(filename):

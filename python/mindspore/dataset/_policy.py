@@ -222,6 +222,21 @@ def _alpha(value, high=_check.FLOAT_INTEGER):
     return value
 
 
+def _check_batch(op, images, labels):
+    if images.ndim != 4:
+        raise RuntimeError(f'{op}: input image is not in shape of <B,H,W,C> or <B,C,H,W>, but got dimension: {images.ndim}. You '
+                           'may need to perform Batch first.')
+    if labels.dtype.kind not in 'biuf':
+        raise RuntimeError(f'{op}: invalid label type, label must be in a numeric type, but got: string. You may need to perform '
+                           'OneHot first.')
+    if labels.ndim not in (2, 3):
+        raise RuntimeError(f'{op}: input label is not in shape of <Batch,Class> or <Batch,Row,Class>, but got dimension: '
+                           f'{labels.ndim}. You may need to perform OneHot and Batch first.')
+    if len(images) != len(labels):
+        raise RuntimeError(f'{op}: batch sizes of image and label must be the same, but got image size: {len(images)} and label '
+                           f'size: {len(labels)}')
+
+
 class MixUpBatch(PyTensorOperation):
     """Images and one-hot labels of a batch mixed with a permutation of themselves. Zhang et al., mixup, 2018."""
 
@@ -231,9 +246,7 @@ class MixUpBatch(PyTensorOperation):
         self.alpha = _alpha(alpha)
 
     def __call__(self, images, labels):
-        if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
-            raise RuntimeError(f'MixUpBatch: images must be <N,H,W,C> or <N,C,H,W> and labels one-hot <N,K>, but got '
-                               f'{images.shape} and {labels.shape}.')
+        _check_batch('MixUpBatch', images, labels)
         share, other = draw().beta(self.alpha, self.alpha), draw().permutation(len(images))
         mixed = [share * x.astype(np.float32) + (1 - share) * x[other].astype(np.float32) for x in (images, labels)]
         return mixed[0].astype(images.dtype), mixed[1].astype(np.float32)
@@ -252,12 +265,11 @@ class CutMixBatch(PyTensorOperation):
             raise ValueError('Input prob is not within the required interval of [0, 1].')
 
     def __call__(self, images, labels):
-        if images.ndim != 4 or labels.ndim not in (2, 3) or len(images) != len(labels):
-            raise RuntimeError('CutMixBatch: please make sure images are <H,W,C> or <C,H,W> in batches and labels are '
-                               f'one-hot <N,K>, but got {images.shape} and {labels.shape}.')
+        _check_batch('CutMixBatch', images, labels)
         chw = int(self.image_batch_format) == 1
-        if images.shape[1 if chw else 3] not in (1, 3):
-            raise RuntimeError('CutMixBatch: image doesn\'t match the <N,C,H,W> or <N,H,W,C> format.')
+        channels = images.shape[1 if chw else 3]
+        if channels not in (1, 3):
+            raise RuntimeError(f'CutMixBatch: input image is not in channel of 1 or 3, but got channel: {channels}')
         h, w = images.shape[2:] if chw else images.shape[1:3]
         images, labels = images.copy(), labels.astype(np.float32)
         other, clean = draw().permutation(len(images)), images.copy()

@@ -195,7 +195,18 @@ class Compose(TensorOperation):
         return _c.ds_group(compile_list(self.transforms), 0, 1.0)
 
     def __call__(self, *inputs):
-        return _Sequence(self.transforms)(*inputs)
+        """On images of PIL, or where a transform makes one, in Python and giving a tuple, as the original; else arrays
+        pass from one to the next."""
+        if not inputs:
+            raise RuntimeError('Input Tensor is not valid.')
+        ops = list(self._flat())
+        if any(map(is_pil, inputs)) or any(getattr(op, '_gives_pil', False) for op in ops):
+            y = _Sequence(ops)(*inputs)
+            return y if isinstance(y, tuple) else (y,)
+        for op in ops:
+            y = op(*inputs)
+            inputs = tuple(np.asarray(v) if is_pil(v) else v for v in (y if isinstance(y, tuple) else (y,)))
+        return inputs if len(inputs) != 1 else inputs[0]
 
 
 class _Group(TensorOperation):
@@ -208,6 +219,14 @@ class _Group(TensorOperation):
         ops = [_c.ds_group(made, 0, 1.0) if len(made) > 1 else made[0]
                for made in (compile_list([t]) for t in self.transforms)]
         return _c.ds_group(ops, self._mode, self.prob)
+
+    def _pil(self, image):
+        ops = self.transforms
+        if self._mode == 0 and draw().rand() >= self.prob:
+            return image
+        if self._mode:
+            ops = [ops[k] for k in draw().permutation(len(ops))]
+        return _Sequence(ops[:1] if self._mode == 1 else ops)(image)
 
 
 class RandomApply(_Group):
@@ -336,7 +355,7 @@ class PadEnd(PyTensorOperation):
         x = x[tuple(slice(0, n) for n in shape)]
         value = self.pad_value
         if x.dtype.kind in 'US':
-            value = '' if value == 0 else value.decode() if isinstance(value, bytes) and x.dtype.kind == 'U' else value
+            value = x.dtype.type() if value == 0 else value.decode() if isinstance(value, bytes) and x.dtype.kind == 'U' else value
             x = x.astype(np.result_type(x, np.asarray(value)))  # room for it
         return np.pad(x, [(0, n - m) for n, m in zip(shape, x.shape)], constant_values=value)
 

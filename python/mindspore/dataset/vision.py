@@ -74,6 +74,8 @@ def _fill(fill_value):
         fill_value = (_check.kind('fill_value', fill_value, int),) * 3
     if not isinstance(fill_value, tuple) or len(fill_value) != 3:
         raise TypeError('fill_value should be a single integer or a 3-tuple.')
+    for i, v in enumerate(fill_value):
+        _check.kind(f'fill_value[{i}]', v, int)
     return tuple(_check.integer('fill_value', v, 0, 255) for v in fill_value)
 
 
