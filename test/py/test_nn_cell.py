@@ -60,6 +60,18 @@ def test_a_slice_of_a_list_names_by_its_own_numbers():
     assert [p.name for p in net.get_parameters()] == [f"stages.{k}.weight" for k in range(3)]
 
 
+def test_names_of_unnamed_parameters_in_tuples():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.a = ms.Parameter(Tensor([1.0]), name="a")
+            self.t = ms.ParameterTuple((ms.Parameter(Tensor([1.0])), self.a, ms.Parameter(Tensor([1.0]))))
+            self.u = ms.ParameterTuple([ms.Parameter(Tensor([1.0]))])
+
+    for _ in range(2):
+        assert [p.name for p in Net().get_parameters()] == ["a", "Parameter$1", "Parameter$2", "Parameter$3"]
+
+
 def test_no_init_parameters():
     with nn.no_init_parameters():
         net = nn.Dense(3, 4)

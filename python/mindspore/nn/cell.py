@@ -170,6 +170,8 @@ class Cell:
             self.insert_param_to_cell(name, value)
         else:
             for p in value:
+                if p._ms_unnamed:  # numbered within the Cell, so that checkpoints do not depend on what was made before
+                    p.name = f"Parameter${sum(k.startswith('Parameter$') for k in d['_params']) + 1}"
                 self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
             object.__setattr__(self, name, value)
 
