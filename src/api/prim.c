@@ -144,34 +144,23 @@ MS_API(p_reduce_mean, "_p.reduce_mean", "(x: Tensor, axis: ints = (), keep_dims:
     return R(whole ? ms_cast(y, dtype) : y);
 }
 
-/* The extreme of an axis and where it is: (index int32, value), or (value, index int64). */
-static MsStatus extreme(MsApiCall *c, bool max, bool value_first)
+/* The extreme of an axis and where it is. */
+static MsStatus extreme(MsApiCall *c, bool max)
 {
     MsTensor *x = T(0);
     int64_t axis = I(1) < 0 ? I(1) + nd(x) : I(1);
     MsTensor *index = max ? ms_argmax(x, I(1), I(2)) : ms_argmin(x, I(1), I(2));
     MsTensor *value = max ? ms_reduce_max(x, MS_INTS(axis), I(2)) : ms_reduce_min(x, MS_INTS(axis), I(2));
-    if (!value_first) index = ms_cast(index, MS_INT32);
-    return ms__api_return_list(c, 2,
-                               value_first ? (MsTensor *[]){value, index} : (MsTensor *[]){index, value});
-}
-#define EXTREME "(x: Tensor, axis: int, keep_dims: bool) -> any"
-MS_API(p_max_with_index, "_p.max_with_index", EXTREME)
-{
-    return extreme(c, true, false);
-}
-MS_API(p_min_with_index, "_p.min_with_index", EXTREME)
-{
-    return extreme(c, false, false);
+    return ms__api_return_list(c, 2, (MsTensor *[]){value, index});
 }
 #define WITH_VALUE "(self: Tensor, axis: int = 0, keep_dims: bool = False) -> any"
 MS_API(argmax_with_value, "Tensor.argmax_with_value", WITH_VALUE)
 {
-    return extreme(c, true, true);
+    return extreme(c, true);
 }
 MS_API(argmin_with_value, "Tensor.argmin_with_value", WITH_VALUE)
 {
-    return extreme(c, false, true);
+    return extreme(c, false);
 }
 
 MS_API(p_cumsum, "_p.cumsum", "(x: Tensor, axis: int, exclusive: bool, reverse: bool) -> Tensor")

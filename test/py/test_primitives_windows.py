@@ -189,3 +189,37 @@ def test_scipy_primitives():
     from mindspore.scipy.ops import LinearSumAssignment
     rows, columns = LinearSumAssignment()(Tensor(f8([[3, 1], [1, 5]])), Tensor(2), Tensor(False))
     assert (rows.asnumpy().tolist(), columns.asnumpy().tolist()) == ([0, 1], [1, 0])
+
+
+def _dense(q, k, v, hidden, scale):
+    x = q @ k.swapaxes(-1, -2) * scale
+    x = np.where(hidden, -np.inf, x)
+    p = np.exp(x - x.max(-1, keepdims=True))
+    return p / p.sum(-1, keepdims=True) @ v
+
+
+@pytest.mark.parametrize('layout', ['BNSD', 'BSND', 'BSH', 'SBH'])
+def test_attention_of_layouts(layout):
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((2, n, s, 4)).astype(np.float32) for n, s in ((4, 3), (2, 5), (2, 5)))
+    order = {'BNSD': (0, 1, 2, 3), 'BSND': (0, 2, 1, 3), 'BSH': (0, 2, 1, 3), 'SBH': (2, 0, 1, 3)}[layout]
+
+    def put(a):
+        a = a.transpose(order)
+        return a.reshape(*a.shape[:2], -1) if layout.endswith('H') else a
+    later = np.arange(5) > np.arange(3)[:, None]
+    mask = rng.random((2, 1, 3, 5)) < 0.3
+    wide = (q, k.repeat(2, 1), v.repeat(2, 1))
+    for options, hidden in (({}, False), ({'sparse_mode': 2}, later), ({'sparse_mode': 3}, np.arange(5) > np.arange(3)[:, None] + 2),
+                            ({'attn_mask': Tensor(mask)}, mask), ({'next_tokens': 0, 'pre_tokens': 1}, later | (np.arange(5) < np.arange(3)[:, None] - 1))):
+        got = ms.ops.flash_attention_score(*(Tensor(put(a)) for a in (q, k, v)), 4, scalar_value=0.5, input_layout=layout, **options)
+        np.testing.assert_allclose(got.asnumpy(), put(_dense(*wide, hidden, 0.5)), 1e-4, 1e-5)
+    got = ms.ops.prompt_flash_attention(*(Tensor(a) for a in (q, k, v)), num_heads=4, num_key_value_heads=2, scale_value=0.5, input_layout='BNSD')
+    np.testing.assert_allclose(got.asnumpy(), _dense(*wide, later, 0.5), 1e-4, 1e-5)
+    with pytest.raises(NotImplementedError, match='prefix'):
+        ms.ops.flash_attention_score(*(Tensor(a) for a in (q, k, v)), 4, input_layout='BNSD', prefix=(1,))
+
+
+def test_index_of_extreme_is_int64():
+    at, value = operations.ArgMaxWithValue(1)(Tensor(f4([[1, 5, 2]])))
+    assert at.dtype == ms.int64 and (at.asnumpy().tolist(), value.asnumpy().tolist()) == ([1], [5])

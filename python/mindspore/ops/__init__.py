@@ -10,6 +10,7 @@ _HOME = {name: module for module, names in {
     'mindspore.ops.composite': 'GradOperation HyperMap Map MultitypeFuncGraph partial depend',
     'mindspore.ops.primitive': 'Primitive PrimitiveWithInfer PrimitiveWithCheck prim_attr_register constexpr',
     'mindspore.ops.vm_impl_registry': 'get_vm_impl_fn',
+    'mindspore.ops.fused': 'flash_attention_score prompt_flash_attention',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array '
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
     'mindspore.ops.older': 'lp_pool1d lp_pool2d fractional_max_pool2d fractional_max_pool3d conv3d_transpose crop_and_resize '

@@ -104,7 +104,7 @@ class Optimizer(Cell):
         self._target = "CPU"
         self.use_parallel = False
         self.assignadd = ops.assign_add
-        self.map_, self.hyper_map = ops.Map(), ops.HyperMap()
+        self.map_, self.map_reverse, self.hyper_map = ops.Map(), ops.Map(None, True), ops.HyperMap()
         self.optim_filter = (True,) * self.param_length
         self._partition(decays)
 

@@ -161,8 +161,8 @@ ConjugateTranspose()(x, perm) = o.conj(o.transpose(x, ints(perm)))
 ScalarCast()(input_x, input_y) = o.scalar_cast(input_x, input_y)
 
 # ---- reductions ----
-ArgMaxWithValue(axis=0, keep_dims=False)(input) = tuple(p.max_with_index(input, axis, keep_dims))
-ArgMinWithValue(axis=0, keep_dims=False)(input) = tuple(p.min_with_index(input, axis, keep_dims))
+ArgMaxWithValue(axis=0, keep_dims=False)(input) = tuple(input.argmax_with_value(axis, keep_dims)[::-1])
+ArgMinWithValue(axis=0, keep_dims=False)(input) = tuple(input.argmin_with_value(axis, keep_dims)[::-1])
 Argmax(axis=-1, output_type=int32)(input_x) = o.cast(o.argmax(input_x, axis), output_type)
 Argmin(axis=-1, output_type=int32)(x) = o.cast(o.argmin(x, axis), output_type)
 CountNonZero(dims=None)(x) = o.count_nonzero(x, () if dims is None else dims)
