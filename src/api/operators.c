@@ -537,7 +537,7 @@ static MsStatus clamp(MsApiCall *c)
 {
     MsTensor *x = T(0);
     if (!GIVEN(1) && !GIVEN(2))
-        return MS_FAIL(MS_ERROR_VALUE, "For 'clamp', at least one of 'min' and 'max' must not be None.");
+        return MS_FAIL(MS_ERROR_VALUE, "For 'clamp', at least one of 'min' or 'max' must not be None.");
     for (int k = 1; k <= 2 && x; k++) {
         bool idle = ARG(k)->kind == MS_ARG_INT && ms__int_side(ms_tensor_dtype(x), I(k)) == (k == 1 ? -1 : 1);
         if (!GIVEN(k) || idle) continue;

@@ -149,3 +149,9 @@ def test_cumulative_functions_of_bool():
         onp.testing.assert_array_equal(got.asnumpy(), want)
     with pytest.raises(ValueError, match='must be a floating type'):
         mnp.rand(2, dtype=ms.int32)
+
+
+@pytest.mark.parametrize('draw', [mnp.rand, mnp.randn])
+def test_a_set_is_no_shape(draw):
+    with pytest.raises(TypeError, match='set'):
+        draw({1})

@@ -217,6 +217,8 @@ def _drawn(name, shape, dtype):
 
 
 def _sizes(shape):
+    if len(shape) == 1 and not isinstance(shape[0], (int, tuple, list)):
+        raise TypeError(f"The shape should be ints or a tuple or list of them, but got {type(shape[0]).__name__}")
     return _shape(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
 
 
