@@ -3,8 +3,8 @@
  * The elements are walked in the memory order of the output, in tiles that fit the first-level cache. Of
  * every operand a tile is seen as a contiguous run: directly where it is one, else packed into a buffer
  * (repeated values are filled in once). A transposed input is brought into the output's order beforehand.
- * Hence one loop per operation and dtype is enough, without variants for scalars and strides. Refused: a loop per combination of broadcast operands, three times the code for a
- * few percent. */
+ * Hence one loop per operation and dtype is enough, without variants for scalars and strides. Refused: a
+ * loop per combination of broadcast operands, three times the code for a few percent. */
 #include "cpu/elementwise.h"
 
 #include "core/mem.h"

@@ -1,5 +1,5 @@
-/* finish.h - what follows a convolution while its sums are in registers: bias, the affine map of a normalisation, a
- * residual addition and a ReLU, in the arithmetic of batch_norm_apply. */
+/* finish.h - what follows a convolution while its sums are in registers: bias, the affine map of a
+ * normalisation, a residual addition and a ReLU, in the arithmetic of batch_norm_apply. */
 #ifndef MS_CPU_FINISH_H
 #define MS_CPU_FINISH_H
 #include "op/op.h"

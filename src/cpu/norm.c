@@ -1,6 +1,6 @@
-/* norm.c - batch, layer and group normalisation on float32 and float64 (half types are widened first). Statistics take two
- * passes, so that a large mean does not cost the variance its digits. Batch norm works on channels-last or row-major
- * memory and keeps the layout of its input. */
+/* norm.c - batch, layer and group normalisation on float32 and float64 (half types are widened first).
+ * Statistics take two passes, so that a large mean does not cost the variance its digits. Batch norm works
+ * on channels-last or row-major memory and keeps the layout of its input. */
 #include "cpu/norm.h"
 
 #include "core/mem.h"

@@ -5,9 +5,9 @@
 
 #define MS_NORM_ROWS 64 /* rows of a block, whose sums are kept in the dtype computed in */
 
-/* Batch norm: x, dy, y are dense, channels-last [rows, c] or planes [n, c, plane]. The three vectors hold a value per
- * channel in the dtype computed in. Layer norm: [rows, c] with c normalised. Group norm: the same,
- * where row r is group r % n of channels of `plane` elements each. */
+/* Batch norm: x, dy, y are dense, channels-last [rows, c] or planes [n, c, plane]. The three vectors hold
+ * a value per channel in the dtype computed in. Layer norm: [rows, c] with c normalised. Group norm: the
+ * same, where row r is group r % n of channels of `plane` elements each. */
 typedef struct MsNorm {
     int64_t n, c, plane, rows;
     const void *x, *dy;
@@ -30,8 +30,8 @@ enum {
 
 typedef void (*MsNormFn)(void *ctx, int64_t begin, int64_t end);
 
-/* [0] float32, [1] float64. `rows` functions take ranges of blocks of MS_NORM_ROWS rows, `planes` ranges of channels
- * (reductions) or of n * c (maps). */
+/* [0] float32, [1] float64. `rows` functions take ranges of blocks of MS_NORM_ROWS rows, `planes` ranges
+ * of channels (reductions) or of n * c (maps). */
 typedef struct MsNormFns {
     MsNormFn reduce_rows[2][3], reduce_planes[2][3];
     MsNormFn apply_rows[2], apply_planes[2], grad_rows[2], grad_planes[2];

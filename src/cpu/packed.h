@@ -1,4 +1,5 @@
-/* packed.h - copies of weights in the layout that a kernel reads, kept with the storage until it is written. */
+/* packed.h - copies of weights in the layout that a kernel reads, kept with the storage until it is
+ * written. */
 #ifndef MS_CPU_PACKED_H
 #define MS_CPU_PACKED_H
 #include "core/tensor.h"
@@ -12,8 +13,9 @@ enum {
     MS_PACKED_FIRST = -5
 };
 
-/* The entry of t for a layout, held until ms__packed_drop. NULL when t comes for the first time, which is only noted
- * (the weights of a training step change before they come again), or when its content may change unseen. */
+/* The entry of t for a layout, held until ms__packed_drop. NULL when t comes for the first time, which is
+ * only noted (the weights of a training step change before they come again), or when its content may
+ * change unseen. */
 MsPacked *ms__packed_hold(const MsTensor *t, int64_t layout);
 /* The copy, or NULL: to be filled. */
 void *ms__packed_data(MsPacked *k);

@@ -1,7 +1,8 @@
-/* pointwise.c - 1x1 and depthwise 3x3 convolutions of channels-last float32 activations and first layers of stride 2, alone and together with the
- * normalisation behind them (conv_norm), see pointwise.h. What the primitive library leaves to be gained here is what
- * comes between: a pass over memory and a hand-over to the threads for each normalisation. Which kernel runs depends on
- * shapes alone, so that a value does not change with the mode. */
+/* pointwise.c - 1x1 and depthwise 3x3 convolutions of channels-last float32 activations and first layers
+ * of stride 2, alone and together with the normalisation behind them (conv_norm), see pointwise.h. What
+ * the primitive library leaves to be gained here is what comes between: a pass over memory and a hand-over
+ * to the threads for each normalisation. Which kernel runs depends on shapes alone, so that a value does
+ * not change with the mode. */
 #include "cpu/pointwise.h"
 
 #include "core/mem.h"

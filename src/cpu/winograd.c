@@ -1,8 +1,9 @@
-/* winograd.c - 3x3 convolutions of many channels with stride 1 in a quarter of the multiplications, see winograd.h; also
- * the input gradient, which is a convolution with flipped weights, and the weight gradient, the adjoint of the same
- * maps. A tile's values meet in sums that cancel again, so one that is not finite would spoil its neighbours: results
- * are checked on the way, and the next kernel takes over if one is not finite. Sums are taken in an order that the shapes
- * fix. Refused: larger tiles, whose rounding errors are a further ten times as large. */
+/* winograd.c - 3x3 convolutions of many channels with stride 1 in a quarter of the multiplications, see
+ * winograd.h; also the input gradient, which is a convolution with flipped weights, and the weight
+ * gradient, the adjoint of the same maps. A tile's values meet in sums that cancel again, so one that is
+ * not finite would spoil its neighbours: results are checked on the way, and the next kernel takes over if
+ * one is not finite. Sums are taken in an order that the shapes fix. Refused: larger tiles, whose rounding
+ * errors are a further ten times as large. */
 #include "cpu/winograd.h"
 
 #include "core/mem.h"
@@ -110,7 +111,8 @@ static int64_t tiles_of(const MsWino *p, int64_t bytes, int64_t fewest)
 
 /* ---- convolution and its input gradient ---- */
 
-/* w [o, c, 3, 3] transformed; with `flip` as the gradient needs it: turned round and between exchanged channels. */
+/* w [o, c, 3, 3] transformed; with `flip` as the gradient needs it: turned round and between exchanged
+ * channels. */
 static void transform_weights(const MsTensor *w, bool flip, float *u)
 {
     const int64_t *s = w->strides;

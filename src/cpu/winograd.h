@@ -1,5 +1,6 @@
-/* winograd.h - 3x3 convolution of channels-last float32 activations by the minimal algorithm F(4x4, 3x3) of Winograd and
- * Lavin: tiles of 6x6 inputs make 4x4 outputs with 36 products a channel pair instead of 144 (isa/winograd.c). */
+/* winograd.h - 3x3 convolution of channels-last float32 activations by the minimal algorithm F(4x4, 3x3)
+ * of Winograd and Lavin: tiles of 6x6 inputs make 4x4 outputs with 36 products a channel pair instead of
+ * 144 (isa/winograd.c). */
 #ifndef MS_CPU_WINOGRAD_H
 #define MS_CPU_WINOGRAD_H
 #include "cpu/finish.h"
@@ -7,7 +8,8 @@
 #define MS_WINO_POINTS 36
 #define MS_WINO_WIDE 64 /* output channels of a panel */
 
-/* Why a convolution of x [n, c, h, w] with weights w [o, c, kh, kw] is not for this algorithm; NULL: it is. */
+/* Why a convolution of x [n, c, h, w] with weights w [o, c, kh, kw] is not for this algorithm; NULL: it
+ * is. */
 const char *ms__wino_refuses(MsDtype dtype, int ndim, const int64_t *x, const int64_t *w, const int64_t *y,
                              const MsAttr *at);
 

@@ -1,6 +1,7 @@
-/* conv.c - puts conv_norm in the place of a convolution and the normalisation by given statistics behind it, with a residual
- * addition that follows without a ReLU: in inference they then are one pass over memory. Only where kernels do so; the
- * values stay the same to the bit. The chain is emitted where its last node stood. */
+/* conv.c - puts conv_norm in the place of a convolution and the normalisation by given statistics behind
+ * it, with a residual addition that follows without a ReLU: in inference they then are one pass over
+ * memory. Only where kernels do so; the values stay the same to the bit. The chain is emitted where its
+ * last node stood. */
 #include "op/conv.h"
 #include "core/mem.h"
 #include "graph/match.h"

@@ -1,4 +1,5 @@
-/* conv.h - attributes of conv, for the operators and their kernels; those of the gradients come behind the shape. */
+/* conv.h - attributes of conv, for the operators and their kernels; those of the gradients come behind the
+ * shape. */
 #ifndef MS_OP_CONV_H
 #define MS_OP_CONV_H
 #include "op/op.h"
@@ -14,7 +15,8 @@ enum {
     NORM_TOP
 };
 
-/* Whether kernels of conv_norm do both at once, so that the pass graph/conv.c is to make one of them (cpu/pointwise.c). */
+/* Whether kernels of conv_norm do both at once, so that the pass graph/conv.c is to make one of them
+ * (cpu/pointwise.c). */
 bool ms__conv_takes_norm(const MsAttr *at, const MsAval *x, const MsAval *w, const MsAval *y);
 
 #endif

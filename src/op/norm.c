@@ -1,7 +1,8 @@
-/* norm.c - batch and layer normalisation. Each gives the statistics beside the result, which its gradient operator
- * takes as inputs of their own; the gradients of those are compositions of elementwise operators and sums, so that
- * any order can be differentiated. The gradient of group normalisation is that of layer normalisation of a reshaped
- * tensor; inference with running statistics is an affine map (see src/api/nn_ops.c). */
+/* norm.c - batch and layer normalisation. Each gives the statistics beside the result, which its gradient
+ * operator takes as inputs of their own; the gradients of those are compositions of elementwise operators
+ * and sums, so that any order can be differentiated. The gradient of group normalisation is that of layer
+ * normalisation of a reshaped tensor; inference with running statistics is an affine map (see
+ * src/api/nn_ops.c). */
 #include "mindspore_ops.h"
 #include "op/batch.h"
 #include "op/view.h"

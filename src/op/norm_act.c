@@ -1,7 +1,7 @@
-/* norm_act.c - batch normalisation together with the residual addition and the ReLU after it, and the gradients
- * of both. The values are those of the single operators to the bit; what is gained is memory traffic. Nobody
- * writes these operators: the pass graph/norm.c puts them in the place of the chains it finds. Refused: flags on
- * batch_norm itself, whose gradient rule would have to know every combination. */
+/* norm_act.c - batch normalisation together with the residual addition and the ReLU after it, and the
+ * gradients of both. The values are those of the single operators to the bit; what is gained is memory
+ * traffic. Nobody writes these operators: the pass graph/norm.c puts them in the place of the chains it
+ * finds. Refused: flags on batch_norm itself, whose gradient rule would have to know every combination. */
 #include "mindspore_ops.h"
 #include "op/batch.h"
 #include "op/conv.h"
@@ -28,8 +28,8 @@ static MsStatus check_same(const MsInfer *c, int i, int x)
                    c->op->name, i, x, ms__shape_text(a->ndim, a->shape), ms__shape_text(b->ndim, b->shape));
 }
 
-/* Activations like input x in outputs [0, n_wide), vectors of channels in the two behind; inputs [first, last]
- * are such vectors. */
+/* Activations like input x in outputs [0, n_wide), vectors of channels in the two behind; inputs [first,
+ * last] are such vectors. */
 static MsStatus infer(MsInfer *c, int x, int first, int last, int n_wide)
 {
     const MsAval *a = &c->in[x];
@@ -240,7 +240,8 @@ MS_OP(batch_norm_stats, .sig = "batch_norm_stats(x: float, *, dtype: dtype) -> _
       .batch = ms__batch_channels, .vjp = vjp_stats,
       .sample = X " dtype=float32; bf16[4,3,5] dtype=float32; f64[6,3] dtype=float64");
 
-/* The rest of batch_norm, then + skip, then relu, where asked for; with relu, a positive `top` bounds the result. */
+/* The rest of batch_norm, then + skip, then relu, where asked for; with relu, a positive `top` bounds the
+ * result. */
 MS_OP(batch_norm_apply,
       .sig =
           "batch_norm_apply(x: float, gamma: float, beta: gamma, mean: gamma, var: gamma, skip: x?, *, eps: "
@@ -268,15 +269,15 @@ MS_OP(
         "groups=16 eps=1e-5 relu=1" G
         "; f32[1,16,6,18] f32[16,1,3,3] f32[16] f32[16] f32[16] f32[16] f32[16]>0 none stride=2,2 low=1,1 "
         "high=1,1 groups=16 eps=1e-5 relu=0" G "; f32[1,3,7,20] f32[16,3,3,7] none f32[16] f32[16] f32[16] "
-                                               "f32[16]>0 f32[1,16,4,10] stride=2,2 low=1,3 "
+        "f32[16]>0 f32[1,16,4,10] stride=2,2 low=1,3 "
         "high=1,3 groups=1 eps=1e-5 relu=1" G "; f32[1,3,4,5] f32[2,3,2,2] none f32[2] f32[2] f32[2] "
         "f32[2]>0 f32[1,2,3,4] stride=1,1 low=0,0 high=0,0 "
         "groups=1 eps=1e-5 relu=1" G
         "; f32[4,32,9,13] f32[32,32,3,3] f32[32] f32[32] f32[32] f32[32] f32[32]>0 f32[4,32,9,13] stride=1,1 "
         "low=1,1 high=1,1 groups=1 eps=1e-5 relu=1" G);
 
-/* The gradient through both, with ReLU and without skip: batch_norm_grad(relu_grad(dy, y), x, ...) with y computed
- * again from x. */
+/* The gradient through both, with ReLU and without skip: batch_norm_grad(relu_grad(dy, y), x, ...) with y
+ * computed again from x. */
 MS_OP(batch_norm_act_grad,
       .sig =
           "batch_norm_act_grad(dy: float, x: dy, gamma: float, beta: gamma, mean: gamma, var: gamma, *, eps: "

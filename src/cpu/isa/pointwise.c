@@ -1,6 +1,7 @@
-/* pointwise.c - see cpu/pointwise.h. Tiles of 6 pixels by up to 64 channels, or of some pixels of a line by one vector
- * of channels, stay in registers until they are finished. Every sum runs over the input channels or the kernel in
- * order; the first layer reads its few channels in any layout. Kernel positions in the padding are left out, so that no zero meets an infinite weight. */
+/* pointwise.c - see cpu/pointwise.h. Tiles of 6 pixels by up to 64 channels, or of some pixels of a line
+ * by one vector of channels, stay in registers until they are finished. Every sum runs over the input
+ * channels or the kernel in order; the first layer reads its few channels in any layout. Kernel positions
+ * in the padding are left out, so that no zero meets an infinite weight. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/pointwise.h"
 
@@ -15,8 +16,8 @@ typedef float V8 __attribute__((vector_size(32), aligned(4), may_alias));
 
 /* ---- 1x1 ---- */
 
-/* Finishes rows of outputs, which lie `row` apart in y from `at` on; of the last vector's channels the first 8 exist where
- * `half`. */
+/* Finishes rows of outputs, which lie `row` apart in y from `at` on; of the last vector's channels the
+ * first 8 exist where `half`. */
 INLINE void put(const MsFinish *finish, float *y, int64_t row, int kind, int rows, int vectors,
                 V acc[ROWS][WIDE], int64_t o, int64_t at, bool half)
 {

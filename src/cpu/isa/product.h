@@ -1,5 +1,6 @@
-/* product.h - what the convolutions of float32 rows share: vectors, a tile of a matrix product in registers, and the
- * last steps of an output (cpu/finish.h). For files that are compiled per instruction set, with contraction on. */
+/* product.h - what the convolutions of float32 rows share: vectors, a tile of a matrix product in
+ * registers, and the last steps of an output (cpu/finish.h). For files that are compiled per instruction
+ * set, with contraction on. */
 #ifndef MS_CPU_ISA_PRODUCT_H
 #define MS_CPU_ISA_PRODUCT_H
 #include "cpu/finish.h"
@@ -18,7 +19,8 @@
 
 typedef float V __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
-/* acc[rows][vectors] += a[rows][k] b[k][vectors]; a with steps between rows and along k, b with one along k. */
+/* acc[rows][vectors] += a[rows][k] b[k][vectors]; a with steps between rows and along k, b with one along
+ * k. */
 INLINE void multiply(int rows, int vectors, int64_t k, const float *a, int64_t a_row, int64_t a_k,
                      const float *b, int64_t b_row, V acc[ROWS][WIDE])
 {
@@ -52,7 +54,8 @@ INLINE int kind_of(const MsFinish *f)
     return !f->scale ? PLAIN : f->skip ? NORM_SKIP : NORM;
 }
 
-/* What an output of channels [o, o + LANES) is finished with, in registers: stores might change what lies in memory. */
+/* What an output of channels [o, o + LANES) is finished with, in registers: stores might change what lies
+ * in memory. */
 typedef struct Ends {
     V bias, mean, scale, shift, low, top;
 } Ends;

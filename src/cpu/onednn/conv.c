@@ -148,8 +148,8 @@ static dnnl_status_t args(const Problem *p, MsDnnBuild *b)
     return st;
 }
 
-/* Implementations by matrix products unfold x with zeros around it, which must not meet an infinity among the weights
- * (or in dy, for their gradient). */
+/* Implementations by matrix products unfold x with zeros around it, which must not meet an infinity among
+ * the weights (or in dy, for their gradient). */
 static bool unfolds(const MsDnnBuild *b)
 {
     const char *name = NULL;

@@ -50,20 +50,21 @@ typedef struct MsDnnBuild {
 typedef dnnl_status_t (*MsDnnBuilder)(const void *ctx, dnnl_engine_t engine, const_dnnl_primitive_attr_t attr,
                                       MsDnnBuild *b);
 
-/* Runs the primitive of `key` on data[0..n_arg), building it on first use. `weights` (may be NULL) is the tensor of
- * argument 1: when the primitive wants it in another layout and it comes again unchanged, that copy is kept
- * with its storage and used until it is written. *unsupported is set, and MS_OK
- * returned, when oneDNN has no implementation (remembered too) or its implementation does not suit these values. Errors: MEMORY, RUNTIME. */
+/* Runs the primitive of `key` on data[0..n_arg), building it on first use. `weights` (may be NULL) is the
+ * tensor of argument 1: when the primitive wants it in another layout and it comes again unchanged, that
+ * copy is kept with its storage and used until it is written. *unsupported is set, and MS_OK returned,
+ * when oneDNN has no implementation (remembered too) or its implementation does not suit these values.
+ * Errors: MEMORY, RUNTIME. */
 MsStatus ms__dnn_run(const MsDnnKey *key, MsDnnBuilder build, const void *ctx, void *const *data,
                      const MsTensor *weights, bool *unsupported);
 
-/* Computes output 0 of a call, which is `y`, in `dtype`, within a scope. It may refuse like ms__dnn_run, and does
- * when the result is not finite in bfloat16: the processor's products read its subnormal numbers as zero, which makes
- * NaN of an infinity times one. */
+/* Computes output 0 of a call, which is `y`, in `dtype`, within a scope. It may refuse like ms__dnn_run,
+ * and does when the result is not finite in bfloat16: the processor's products read its subnormal numbers
+ * as zero, which makes NaN of an infinity times one. */
 typedef MsStatus (*MsDnnCompute)(MsCall *c, int which, MsTensor *y, MsDtype dtype, bool *unsupported);
 
-/* Tries the dtype of y when the library computes in it with instructions of this processor, then float32, then the
- * reference. */
+/* Tries the dtype of y when the library computes in it with instructions of this processor, then float32,
+ * then the reference. */
 MsStatus ms__dnn_call(MsCall *c, int which, MsTensor *y, MsDnnCompute compute, const MsKernel *reference);
 /* Whether y, whose elements do not overlap, is to be computed again in float32. */
 bool ms__dnn_doubtful(const MsTensor *y);
