@@ -69,16 +69,11 @@ static MsStatus begin(MsRebuild *r)
     c->apply = ms__op_find("batch_norm_apply");
     c->add = ms__op_find("add");
     c->both = ms__op_find("conv_norm");
-    c->n_use = ms__calloc((size_t)g->n_val, sizeof *c->n_use);
+    c->n_use = ms__use_counts(g);
     c->norm_of = ms__malloc((size_t)g->n_node * sizeof *c->norm_of);
     c->gone = ms__calloc((size_t)g->n_node, sizeof *c->gone);
     if (!c->n_use || !c->norm_of || !c->gone) return MS_ERROR_MEMORY;
-    for (int j = 0; j < g->n_out; j++) c->n_use[g->out[j]]++;
-    for (int k = 0; k < g->n_node; k++) {
-        c->norm_of[k] = -1;
-        for (int i = 0; g->node[k].op && i < g->node[k].n_in; i++)
-            if (g->node[k].in[i] >= 0) c->n_use[g->node[k].in[i]]++;
-    }
+    for (int k = 0; k < g->n_node; k++) c->norm_of[k] = -1;
     for (int k = 0; k < g->n_node; k++)
         if (g->node[k].op == c->add) find_sum(g, c, k);
     for (int k = 0; k < g->n_node; k++)

@@ -176,7 +176,7 @@ static MsStatus begin(MsRebuild *r)
     Fuse *f = r->ctx = ms__calloc(1, sizeof *f);
     if (!f) return MS_ERROR_MEMORY;
     f->group = ms__malloc(6 * n * sizeof *f->group);
-    f->n_use = ms__calloc((size_t)g->n_val, sizeof *f->n_use);
+    f->n_use = ms__use_counts(g);
     f->done = ms__calloc(n, sizeof *f->done);
     if (!f->group || !f->n_use || !f->done) return MS_ERROR_MEMORY;
     f->next = f->group + n;
@@ -184,15 +184,12 @@ static MsStatus begin(MsRebuild *r)
     f->size = f->last + n;
     f->mark = f->size + n;
     f->stack = f->mark + n;
-    for (int j = 0; j < g->n_out; j++) f->n_use[g->out[j]]++;
     for (int k = 0; k < g->n_node; k++) {
         f->next[k] = -1;
         f->mark[k] = 0;
         f->size[k] = 1;
         f->last[k] = k;
         f->group[k] = fused_op() && fusable(g, &g->node[k]) ? k : -1;
-        for (int i = 0; g->node[k].op && i < g->node[k].n_in; i++)
-            if (g->node[k].in[i] >= 0) f->n_use[g->node[k].in[i]]++;
     }
     for (int k = 0; k < g->n_node; k++)
         if (f->group[k] >= 0) join_producers(g, f, k);

@@ -23,14 +23,8 @@ static bool is_zeros(const MsGraph *g, int32_t v)
 
 static MsStatus begin(MsRebuild *r)
 {
-    const MsGraph *g = r->from;
-    int32_t *use = r->ctx = ms__calloc((size_t)g->n_val + 1, sizeof *use);
-    if (!use) return MS_ERROR_MEMORY;
-    for (int j = 0; j < g->n_out; j++) use[g->out[j]]++;
-    for (int k = 0; k < g->n_node; k++)
-        for (int i = 0; g->node[k].op && i < g->node[k].n_in; i++)
-            if (g->node[k].in[i] >= 0) use[g->node[k].in[i]]++;
-    return MS_OK;
+    r->ctx = ms__use_counts(r->from);
+    return r->ctx ? MS_OK : MS_ERROR_MEMORY;
 }
 
 static void end(MsRebuild *r)

@@ -24,6 +24,16 @@ const MsNode *ms__def(const MsGraph *g, int32_t v)
     return v < 0 || g->def[v] < 0 ? NULL : &g->node[g->def[v]];
 }
 
+int32_t *ms__use_counts(const MsGraph *g)
+{
+    int32_t *n_use = ms__calloc((size_t)g->n_val + 1, sizeof *n_use);
+    for (int j = 0; n_use && j < g->n_out; j++) n_use[g->out[j]]++;
+    for (int k = 0; n_use && k < g->n_node; k++)
+        for (int i = 0; g->node[k].op && i < g->node[k].n_in; i++)
+            if (g->node[k].in[i] >= 0) n_use[g->node[k].in[i]]++;
+    return n_use;
+}
+
 bool ms__has_effect(const MsNode *n)
 {
     if (n->op->flags & MS_OP_EFFECT) return true;

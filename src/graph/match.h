@@ -39,6 +39,8 @@ bool ms__has_effect(const MsNode *n);
 bool ms__aval_equal(const MsAval *a, const MsAval *b);
 /* The node of g that defines v, or NULL for an input. */
 const MsNode *ms__def(const MsGraph *g, int32_t v);
+/* By value of g: uses by nodes and results. The caller frees it; NULL and an error without memory. */
+int32_t *ms__use_counts(const MsGraph *g);
 /* v is a constant with one value in all elements, possibly seen through views: gives it. */
 bool ms__uniform(const MsGraph *g, int32_t v, double *value);
 

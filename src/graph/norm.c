@@ -206,17 +206,12 @@ static MsStatus begin(MsRebuild *r)
     c->apply = ms__op_find("batch_norm_apply");
     c->act_grad = ms__op_find("batch_norm_act_grad");
     c->sum_grad = ms__op_find("batch_norm_sum_grad");
-    c->n_use = ms__calloc((size_t)g->n_val, sizeof *c->n_use);
+    c->n_use = ms__use_counts(g);
     c->norm_of = ms__malloc(n * sizeof *c->norm_of);
     c->split = ms__calloc(2 * n, sizeof *c->split);
     if (!c->n_use || !c->norm_of || !c->split) return MS_ERROR_MEMORY;
     c->gone = c->split + n;
-    for (int j = 0; j < g->n_out; j++) c->n_use[g->out[j]]++;
-    for (int k = 0; k < g->n_node; k++) {
-        c->norm_of[k] = -1;
-        for (int i = 0; g->node[k].op && i < g->node[k].n_in; i++)
-            if (g->node[k].in[i] >= 0) c->n_use[g->node[k].in[i]]++;
-    }
+    for (int k = 0; k < g->n_node; k++) c->norm_of[k] = -1;
     for (int k = 0; k < g->n_node; k++) {
         if (!g->node[k].op) continue;
         find_forward(g, c, k);
