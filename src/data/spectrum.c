@@ -293,6 +293,8 @@ static MsStatus run_griffin_lim(MsTransformCall *c)
         return MS_FAIL(MS_ERROR_RUNTIME,
                        "GriffinLim: momentum equal to or greater than 1 can be unstable, but got: %f", v[10]);
     Frames f = frames_of(v);
+    if (v[11] > 0 && v[11] <= (double)f.n_fft)
+        return MS_FAIL(MS_ERROR_RUNTIME, "GriffinLim: n_fft must be less than length.");
     MsTensor *x = ms__audio_input(c, 2);
     if (!x) return ms_error()->code;
     int64_t bins = x->shape[x->ndim - 2], frames = x->shape[x->ndim - 1], lines = lines_of(x, 2),

@@ -349,6 +349,12 @@ static MsStatus run_random_crop(MsTransformCall *c)
     int64_t h = (int64_t)arg[0], w = (int64_t)arg[1], left = (int64_t)arg[3], top = (int64_t)arg[4];
     Image a;
     MS_TRY(image_of(c, c->in[0], &a));
+    if (fmax(arg[4], arg[6]) >= 3 * (double)a.h || fmax(arg[3], arg[5]) >= 3 * (double)a.w)
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "RandomCrop: padding size is three times bigger than the image size, padding top: %.0f, padding "
+            "bottom: %.0f, padding left: %.0f, padding right: %.0f, image shape: %lld, %lld",
+            arg[4], arg[6], arg[3], arg[5], (long long)a.h, (long long)a.w);
     int64_t all_h = a.h + top + (int64_t)arg[6], all_w = a.w + left + (int64_t)arg[5];
     if (arg[2] != 0 && all_w < w) left += w - all_w, all_w += 2 * (w - all_w);
     if (arg[2] != 0 && all_h < h) top += h - all_h, all_h += 2 * (h - all_h);

@@ -67,6 +67,13 @@ static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, 
     if (n > 16 || t->h < 1 || t->w < 1 || t->h > 1 << 20 || t->w > 1 << 20)
         return MS_FAIL_NULL(MS_ERROR_RUNTIME, "%s: an image of shape %s is not supported.", c->op->kind->name,
                             ms__shape_text(x->ndim, x->shape));
+    if (inter == MS_INTER_PILCUBIC)
+        return MS_FAIL_NULL(MS_ERROR_RUNTIME, "%s: Invalid InterpolationMode, check input value of enum.",
+                            c->op->kind->name);
+    if (inter == MS_INTER_CUBIC && n > 4)
+        return MS_FAIL_NULL(MS_ERROR_RUNTIME,
+                            "%s: interpolation can not be CUBIC when image channel is greater than 4.",
+                            c->op->kind->name);
     float fill[16];
     for (int64_t k = 0; k < n; k++) fill[k] = (float)rgb[k < 3 ? k : 2];
     int64_t shape[3] = {t->h, t->w, n};

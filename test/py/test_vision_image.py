@@ -82,7 +82,7 @@ def test_write_and_read(tmp_path):
     assert abs(V.read_image(str(tmp_path / 'a.jpg')).astype(int) - a).mean() < 4
     with pytest.raises(RuntimeError):
         V.write_png(str(tmp_path / 'none' / 'a.png'), a)
-    with pytest.raises(RuntimeError, match='uint8'):
+    with pytest.raises(RuntimeError, match='UINT8'):
         V.write_png(str(tmp_path / 'b.png'), a.astype(np.float32))
 
 

@@ -154,15 +154,23 @@ def encode_png(image, compression_level=6):
 class _Boxes(PyTensorOperation):
     _draws = True
 
-    def __call__(self, image, bboxes):
-        name = type(self).__name__
-        image, boxes = _image(name, np.asarray(image)), np.array(bboxes)
-        if boxes.ndim != 2 or boxes.shape[1] < 4:
-            raise RuntimeError(f'{name}: bounding boxes should be of shape <N, 4 or more>, but got {boxes.shape}.')
+    def __call__(self, *columns):
+        if len(columns) != 2:
+            raise RuntimeError('BoundingBox: invalid input, size of input data should be 2 (including image and bounding box), '
+                               f'but got: {len(columns)}')
+        image, boxes = _image(type(self).__name__, np.asarray(columns[0])), np.array(columns[1])
+        if boxes.ndim != 2:
+            raise RuntimeError('BoundingBox: bounding boxes should have to be two-dimensional matrix at least, but got '
+                               f'{boxes.ndim} dimension.')
+        if boxes.shape[1] < 4:
+            raise RuntimeError(f'BoundingBox: bounding boxes should be have at least 4 features, but got: {boxes.shape[1]}')
         h, w = image.shape[:2]
-        x, y, bw, bh = boxes[:, :4].astype(np.float64).T
-        if len(boxes) and (min(x.min(), y.min()) < 0 or (x + bw).max() > w or (y + bh).max() > h):
-            raise RuntimeError(f'{name}: bounding boxes are out of bounds of the image of {h} x {w}.')
+        for x, y, bw, bh in boxes[:, :4].astype(np.float64):
+            if x + bw > w or y + bh > h:
+                raise RuntimeError(f'BoundingBox: bounding boxes is out of bounds of the image, as image width: {w}, bbox width '
+                                   f'coordinate: {x + bw:f}, and image height: {h}, bbox height coordinate: {y + bh:f}')
+            if x < 0 or y < 0:
+                raise RuntimeError(f'BoundingBox: the coordinates of the bounding boxes has negative value, got: ({x:f},{y:f}).')
         return self._run(image, boxes)
 
 
@@ -233,6 +241,10 @@ class RandomCropWithBBox(_Boxes):
 
     def _run(self, image, boxes):
         (h, w), (left, top, right, bottom) = self._hw, self._pad
+        if max(top, bottom) >= 3 * image.shape[0] or max(left, right) >= 3 * image.shape[1]:
+            raise RuntimeError(f'RandomCropWithBBox: padding size is three times bigger than the image size, padding top: {top}, '
+                               f'padding bottom: {bottom}, padding left: {left}, padding right: {right}, image shape: '
+                               f'{image.shape[0]}, {image.shape[1]}')
         if self._needed:
             more_h = max(0, h - image.shape[0] - top - bottom)
             more_w = max(0, w - image.shape[1] - left - right)

@@ -259,6 +259,13 @@ class RandomRotation(_PilNumbers):
                          *self._centre(center), *_fill(fill_value))
         self.degrees, self.resample, self.expand, self.center, self.fill_value = degrees, resample, expand, center, fill_value
 
+    def _pil(self, image):
+        if self.resample in (Inter.PILCUBIC, Inter.AREA):
+            raise TypeError('Current Interpolation is not supported with PIL input.')
+        if self.resample == Inter.ANTIALIAS and (self.center is not None or any(v % 90 for v in self._numbers[:2])):
+            raise ValueError('When using Inter.ANTIALIAS, center needs to be None and angle needs to be an integer multiple of 90.')
+        return super()._pil(image)
+
     @staticmethod
     def _centre(center):
         if center is None:
@@ -710,9 +717,15 @@ def get_image_num_channels(image):
     return 1 if image.ndim == 2 else image.shape[-1]
 
 
+def _file_name(filename, **more):
+    for name, value, types in (('filename', filename, (str,)), *((k, *v) for k, v in more.items())):
+        if not isinstance(value, types):
+            raise TypeError(f'Input {name} is not of type {" or ".join(map(str, types))}, but got: {type(value)}.')
+
+
 def read_file(filename):
     """The bytes of a file as a uint8 array."""
-    _check.kind('filename', filename, str)
+    _file_name(filename)
     try:
         return np.fromfile(filename, np.uint8)
     except OSError as e:
@@ -724,9 +737,12 @@ def read_file(filename):
 def read_image(filename, mode=0):
     """An image file as <H, W, C>; mode: ImageReadMode."""
     from .vision import ImageReadMode
-    mode = _check.kind('mode', ImageReadMode(mode) if type(mode) is int else mode, ImageReadMode)
+    _file_name(filename, mode=(ImageReadMode(mode) if type(mode) is int and mode in (0, 1, 2) else mode, (ImageReadMode,)))
     data = read_file(filename)
-    rgb = Decode()(data)
+    try:
+        rgb = Decode()(data)
+    except RuntimeError as e:
+        raise RuntimeError(f'Failed to read file {filename}: {e}') from e
     if mode == ImageReadMode.GRAYSCALE or (mode == ImageReadMode.UNCHANGED and _is_grey(data)):
         return Grayscale(1)(rgb)[:, :, None]
     return rgb
@@ -758,16 +774,30 @@ def write_file(filename, data):
 
 
 def _write(name, filename, image, quality):
-    _check.kind('filename', filename, str)
-    if os.path.isdir(filename):
-        raise RuntimeError(f'Invalid file path, {filename} is not a regular file.')
+    value = 'quality' if name == 'jpeg' else 'compression_level'
+    low, high, op = (1, 100, 'WriteJpeg') if name == 'jpeg' else (0, 9, 'WritePng')
+    _file_name(filename, image=(image, (np.ndarray, _c.Tensor)), **{value: (quality, (int,))})
     image = np.asarray(image.asnumpy() if hasattr(image, 'asnumpy') else image)
+    if image.dtype != np.uint8:
+        raise RuntimeError(f'{op}: The type of the elements of image should be UINT8, but got {image.dtype}.')
+    if image.ndim not in (2, 3):
+        raise RuntimeError(f'{op}: The image has invalid dimensions. It should have two or three dimensions, but got '
+                           f'{image.ndim} dimensions.')
+    if image.ndim == 3 and image.shape[2] not in (1, 3):
+        raise RuntimeError(f'{op}: The image has invalid channels. It should have 1 or 3 channels, but got {image.shape[2]} '
+                           'channels.')
+    if not low <= quality <= high:
+        raise RuntimeError(f'{op}: Invalid {value} {quality}, should be in range of [{low}, {high}].')
+    if os.path.isdir(filename):
+        raise RuntimeError(f'{op}: Invalid file path, {filename} is not a regular file.')
+    if not os.path.isdir(os.path.dirname(filename) or '.'):
+        raise RuntimeError(f'{op}: No such file or directory: {filename}')
     _c.ds_write_image(os.fsencode(filename), name, image, quality)
 
 
 def write_jpeg(filename, image, quality=75):
-    _write('jpeg', filename, image, _check.integer('quality', quality, 1, 100))
+    _write('jpeg', filename, image, quality)
 
 
 def write_png(filename, image, compression_level=6):
-    _write('png', filename, image, _check.integer('compression_level', compression_level, 0, 9))
+    _write('png', filename, image, compression_level)

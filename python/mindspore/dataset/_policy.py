@@ -9,7 +9,7 @@ from mindspore import _c
 from . import _check
 from ._image import (AdjustBrightness, AdjustContrast, AdjustSaturation, AdjustSharpness, AutoContrast, Equalize, Invert,
                      Posterize, RandomAffine, Rotate, Solarize, _count)
-from .transforms import PyTensorOperation, TensorOperation, check_list, compile_list, draw
+from .transforms import PyTensorOperation, TensorOperation, check_list, compile_list, draw, is_pil
 from .vision import Inter, _fill
 
 __all__ = ['AutoAugment', 'AutoAugmentPolicy', 'CutMixBatch', 'MixUp', 'MixUpBatch', 'RandAugment',
@@ -77,6 +77,18 @@ def _spaces(bins, wide):
 
 class _Choice(TensorOperation):
     """A policy as a tree of groups: the pipeline runs and seeds it."""
+
+    def __call__(self, *inputs):
+        for x in inputs:
+            x = np.asarray(x) if is_pil(x) else x
+            if isinstance(x, np.ndarray) and x.dtype != np.uint8 and not isinstance(self, AutoAugment):
+                raise RuntimeError(f'{type(self).__name__}: the data type of image tensor does not match the requirement of '
+                                   f'operator. Expecting tensor in type of (uint8). But got type {x.dtype}.')
+            if isinstance(x, np.ndarray) and x.ndim != 3:
+                raise RuntimeError(f'{type(self).__name__}: input tensor is not in shape of <H,W,C>, but got rank: {x.ndim}')
+            if isinstance(x, np.ndarray) and x.shape[2] != 3:
+                raise RuntimeError(f'{type(self).__name__}: channel of input image should be 3, but got: {x.shape[2]}')
+        return super().__call__(*inputs)
 
     def _check_common(self, interpolation, fill_value):
         self.interpolation = _check.kind('interpolation', interpolation, Inter)
