@@ -67,7 +67,10 @@ typedef struct MsRowSet {
     double (*exp_sum)(int64_t n, float *y, const float *x,
                       float shift); /* y = exp(x - shift) <= 1; their sum */
     void (*exp)(int64_t n, double *y, const double *x, double shift);
-    void (*affine[2])(int64_t n, void *y, const void *x, double a, double b); /* a x + b */
+    void (*affine[2])(int64_t n, void *y, const void *x, double a, double b);               /* a x + b */
+    void (*keys)(int64_t n, const uint32_t *x, uint32_t nan, uint64_t flip, uint64_t *key); /* of float32 */
+    /* The place of each in order, stable; both have room for a multiple of 16. */
+    void (*rank)(int64_t n, const uint32_t *key, uint32_t *rank);
 } MsRowSet;
 
 /* What the instruction sets export (cpu/isa/): by dtype, NULL for half precision and complex. */

@@ -6,6 +6,7 @@
 #include "core/thread.h"
 #include "cpu/copy.h"
 #include "cpu/index.h"
+#include "cpu/loops.h"
 #include "cpu/order.h"
 
 #include <string.h>
@@ -29,6 +30,10 @@ void ms__order_keys(MsDtype dtype, int64_t n, const void *x, int64_t stride, boo
                     uint64_t *key)
 {
     const uint64_t top = (uint64_t)1 << 63;
+    if (dtype == MS_FLOAT32 && stride == 1) {
+        ms__loops()->rows->keys(n, x, nan_low ? 0 : ~0u, flip ? ~(uint64_t)0 : 0, key);
+        return;
+    }
     switch (dtype) {
     case MS_BOOL:
         for (int64_t k = 0; k < n; k++) key[k] = ((const uint8_t *)x)[k * stride] != 0;
@@ -92,7 +97,8 @@ void ms__order_sort(int64_t n, uint64_t *key, int64_t *index, uint64_t *key2, in
 
 /* ---- sort, topk ---- */
 
-#define FEW 16 /* results per row that are inserted one by one */
+#define FEW 16     /* results per row that are inserted one by one */
+#define RANKED 160 /* elements of a row that are placed by comparing all with all */
 
 typedef struct Rows {
     MsTensor *x, *y, *index;
@@ -143,6 +149,33 @@ static void select_few(int64_t n, int64_t k, const uint64_t *key, uint64_t *out_
     }
 }
 
+/* The order of n <= RANKED keys of elements of 4 bytes at most. */
+static void rank_few(MsDtype dtype, int64_t n, const uint64_t *key, int64_t *index)
+{
+    uint32_t narrow[RANKED], rank[RANKED], top = ms_dtype_is_signed_int(dtype) ? 1u << 31 : 0;
+    for (int64_t k = 0; k < n; k++)
+        narrow[k] = (uint32_t)key[k] ^ top; /* signed keys have their bias in bit 63 */
+    for (int64_t k = n; k % 16 != 0; k++) narrow[k] = 0;
+    ms__loops()->rows->rank(n, narrow, rank);
+    for (int64_t k = 0; k < n; k++) index[rank[k]] = k;
+}
+
+/* y and w: the first k elements of x in order, and where they were. */
+#define EMIT(T)                                                                                              \
+    for (int64_t k = 0; k < r->k; k++) ((T *)y)[k * ys] = ((const T *)x)[index[k] * xs];                     \
+    break;
+static void emit(const Rows *r, const int64_t *index, const void *x, int64_t xs, void *y, int64_t ys,
+                 int64_t *w, int64_t ws)
+{
+    switch (ms_dtype_size((MsDtype)r->x->dtype)) {
+    case 1: EMIT(uint8_t)
+    case 2: EMIT(uint16_t)
+    case 4: EMIT(uint32_t)
+    default: EMIT(uint64_t)
+    }
+    for (int64_t k = 0; k < r->k; k++) w[k * ws] = index[k];
+}
+
 static void order_row(const Rows *r, int64_t row, uint64_t *key, uint64_t *key2, int64_t *index,
                       int64_t *index2)
 {
@@ -159,20 +192,19 @@ static void order_row(const Rows *r, int64_t row, uint64_t *key, uint64_t *key2,
     const char *from = x->data + xo * size;
     ms__order_keys((MsDtype)x->dtype, r->n, from, xs, false, r->flip, key);
     uint64_t *sorted = key;
-    bool few = r->k < r->n && r->k <= FEW;
+    bool few = r->k < r->n && r->k <= FEW, ranked = r->k == r->n && r->n <= RANKED && size <= 4;
     if (few) {
         select_few(r->n, r->k, key, key2, index);
     } else if (r->k < r->n) {
         select_first(r->n, r->k, key, key2, index);
         sorted = key2, key2 = key;
+    } else if (ranked) {
+        rank_few((MsDtype)x->dtype, r->n, key, index);
     } else {
         for (int64_t k = 0; k < r->n; k++) index[k] = k;
     }
-    if (!few) ms__order_sort(r->k, sorted, index, key2, index2);
-    for (int64_t k = 0; k < r->k; k++) {
-        memcpy(y->data + (yo + k * ys) * size, from + index[k] * xs * size, (size_t)size);
-        ((int64_t *)w->data)[io + k * is] = index[k];
-    }
+    if (!few && !ranked) ms__order_sort(r->k, sorted, index, key2, index2);
+    emit(r, index, from, xs, y->data + yo * size, ys, (int64_t *)(void *)w->data + io, is);
 }
 
 static void order_rows(void *ctx, int64_t begin, int64_t end)

@@ -144,3 +144,20 @@ def test_elements_by_index(low, high):
     want = x.copy()
     np.add.at(want, (np.arange(30)[:, None], i), src)
     np.testing.assert_array_equal(ops.tensor_scatter_elements(Tensor(x), Tensor(i), Tensor(src), 1, 'add').asnumpy(), want)
+
+
+@pytest.mark.parametrize('dtype', ['int8', 'uint8', 'int16', 'int32', 'int64', 'float16', 'float32', 'float64'])
+@pytest.mark.parametrize('n', [1, 2, 17, 128, 160, 161])
+def test_order_of_rows(dtype, n):
+    x = np.random.RandomState(n).randint(-90, 90, (5, n)).astype(dtype)
+    if dtype[0] == 'f':
+        x[0, ::3], x[1, ::2], x[2, ::5], x[3, ::2] = np.nan, -0.0, np.inf, -np.inf
+        x[1, 1::2] = 0
+    y, i = ops.sort(Tensor(x), 1)
+    np.testing.assert_array_equal(i.asnumpy(), np.argsort(x, 1, kind='stable'))
+    np.testing.assert_array_equal(y.asnumpy(), np.sort(x, 1, kind='stable'))
+    k = min(n, 9)
+    high = np.argsort(-(x.astype('f8') if dtype[0] == 'f' else x.astype('i8')), 1, kind='stable')
+    if dtype[0] == 'f':
+        x, high = x[1:], high[1:]
+    np.testing.assert_array_equal(ops.topk(Tensor(x), k)[1].asnumpy(), high[:, :k])

@@ -108,6 +108,33 @@ static void affine_f64(int64_t n, void *yv, const void *xv, double a, double b)
     for (int64_t i = 0; i < n; i++) y[i] = x[i] * a + b;
 }
 
+/* See ms__order_keys: positive values order as their bits, negative ones in reverse. */
+static void keys_f32(int64_t n, const uint32_t *x, uint32_t nan, uint64_t flip, uint64_t *key)
+{
+    const uint32_t sign = 1u << 31;
+#pragma GCC ivdep
+    for (int64_t k = 0; k < n; k++) {
+        uint32_t u = x[k], size = u & ~sign, ordered = u ^ ((uint32_t) - (u >> 31) | sign);
+        ordered = size == 0 ? sign : ordered;
+        key[k] = (size > 0x7f800000u ? nan : ordered) ^ flip;
+    }
+}
+
+/* Sixteen places at a time: of equal keys an earlier one counts. */
+static void rank_u32(int64_t n, const uint32_t *key, uint32_t *rank)
+{
+    const I lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    for (int64_t b = 0; b < n; b += LANES) {
+        U k = *(const U *)(const void *)(key + b), r = {0};
+        int64_t i = 0;
+        for (; i < b; i++) r -= (U)(key[i] <= k);
+        for (; i < b + LANES && i < n; i++)
+            r -= (U)((key[i] < k) | ((key[i] == k) & (lane > (int32_t)(i - b))));
+        for (; i < n; i++) r -= (U)(key[i] < k);
+        *(U *)(void *)(rank + b) = r;
+    }
+}
+
 extern const MsRowSet JOIN(ms__row_set_, MS_ISA);
-const MsRowSet JOIN(ms__row_set_,
-                    MS_ISA) = {max_f32, arg_f32, exp_sum_f32, exp_f64, {affine_f32, affine_f64}};
+const MsRowSet JOIN(ms__row_set_, MS_ISA) = {
+    max_f32, arg_f32, exp_sum_f32, exp_f64, {affine_f32, affine_f64}, keys_f32, rank_u32};
