@@ -59,6 +59,8 @@ MS_API(p_truncate_mod, "_p.truncate_mod", "(x: Tensor|number, y: Tensor|number) 
 {
     MsTensor *a, *b;
     MS_TRY(ms__arg_promote(c, 0, 1, &a, &b));
+    if (ms_tensor_dtype(a) == MS_BOOL)
+        return MS_FAIL(MS_ERROR_TYPE, "For 'TruncateMod', 'x' and 'y' must not both be bool.");
     return R(ms_fmod(a, b));
 }
 

@@ -223,3 +223,12 @@ def test_attention_of_layouts(layout):
 def test_index_of_extreme_is_int64():
     at, value = operations.ArgMaxWithValue(1)(Tensor(f4([[1, 5, 2]])))
     assert at.dtype == ms.int64 and (at.asnumpy().tolist(), value.asnumpy().tolist()) == ([1], [5])
+
+
+@pytest.mark.parametrize('call, error, text', [
+    (lambda: operations.FFTWithSize(1, True, True)(Tensor(c8([[1], [2]]))), ValueError, 'last dimension of the input cannot be 1'),
+    (lambda: operations.TruncateMod()(Tensor(b1([True])), Tensor(b1([True]))), TypeError, 'TruncateMod'),
+    (lambda: operations.Uniform()(Tensor(i4([1]))), TypeError, 'floats')])
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

@@ -8,7 +8,7 @@ from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn
 
-__all__ = ["own_state", "dim_map", "clip_by_norm", "check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
+__all__ = ["own_state", "drawn_between", "dim_map", "clip_by_norm", "check_numerics", "segment", "unravel_index", "padding", "pad_v3", "mirror_pad", "space_to_batch", "batch_to_space",
            "vec_permute", "bincount", "quantile", "pool_with_index", "conv3d_transpose", "resize_linear", "truncated_normal",
            "cauchy", "randperm", "sparse_gradient", "merge", "move_to", "alone", "broadcast_axes", "concat_offset", "vjp",
            "unstack", "triangular_solve", "eig", "median", "im2col",
@@ -360,6 +360,13 @@ def own_state(prim, seed, seed2):
     return prim._state
 
 
+def drawn_between(prim, x, state):
+    """Numbers of x's shape and dtype, which is a float."""
+    if not x.is_floating_point():
+        raise TypeError(f"For '{prim.name}', the input must be a Tensor of floats, but got {x.dtype}.")
+    return (_p.draw("uniform", x.shape, state) * (prim.maxval - prim.minval) + prim.minval).astype(x.dtype)
+
+
 def cauchy(size, median, sigma):
     u = _o.rand(tuple(size), dtype=mstype.float32)
     return _o.tan((u - 0.5) * math.pi) * sigma + median
@@ -484,6 +491,8 @@ def fft_with_size(x, signal_ndim, inverse, real, norm, onesided, signal_sizes):
         return (_o.rfftn if onesided else _o.fftn)(x, None, axes, norm)
     if not onesided:
         return _o.real(_o.ifftn(x, sizes, axes, norm))
+    if sizes is None and x.shape[-1] == 1:
+        raise ValueError("For 'FFTWithSize', the last dimension of the input cannot be 1 where it is half of a real signal's spectrum.")
     return _o.irfftn(x, sizes, axes, norm)
 
 

@@ -510,8 +510,7 @@ RandomGamma(seed=0, seed2=0)(shape, alpha) = p.gamma(shape, alpha, own_state(sel
 Gamma(seed=0, seed2=0)(shape, alpha, beta) = \
 o.div(p.gamma((), o.broadcast_to(alpha, shape + o.add(alpha, beta).shape), own_state(self, seed, seed2)), beta)
 Poisson(seed=0, seed2=0)(shape, mean) = p.poisson(shape, mean, own_state(self, seed, seed2), int32)
-Uniform(minval=0.0, maxval=1.0, seed=0, offset=0)(x) = \
-o.cast(o.add(o.mul(p.draw('uniform', x.shape, own_state(self, seed, offset)), maxval - minval), minval), x.dtype)
+Uniform(minval=0.0, maxval=1.0, seed=0, offset=0)(x) = drawn_between(self, x, own_state(self, seed, offset))
 
 # ---- state ----
 Assign()(variable, value) = o.assign(variable, value)
