@@ -201,6 +201,10 @@ def test_weights_in_files_of_their_own(tmp_path, monkeypatch):
     size = os.stat(tmp_path / "big_variables" / "data_0").st_size
     assert size % 64 == 0 and size >= sum(4 * p.size for p in net.get_parameters())
     close(nn.GraphCell(ms.load(str(tmp_path / "big_graph.mindir")))(Tensor(IMAGES)), net(Tensor(IMAGES)))
+    for kind in ("MINDIR", "ONNX"):
+        with pytest.raises(NotImplementedError, match="cannot be encrypted"):
+            ms.export(net, Tensor(IMAGES), file_name=str(tmp_path / "secret"), file_format=kind, enc_key=b"0" * 16)
+    assert not [f for f in os.listdir(tmp_path) if "secret" in f]
 
 
 def test_encryption_by_functions(tmp_path):

@@ -191,10 +191,9 @@ def export(net, *inputs, file_name, file_format, **kwargs):
     suffix = "." + file_format.lower()
     path = os.path.realpath(file_name if file_name.endswith(suffix) else file_name + suffix)
 
-    def seal(content):
-        if key is None:
-            return content
+    def encrypt(content):
         return mode(content, key) if callable(mode) else _content(_format.seal, content, *mode_and_key)
+    seal = None if key is None else encrypt
     if file_format == "ONNX":
         write_onnx(net, inputs, path, seal)
     else:
@@ -205,13 +204,23 @@ def _write_mindir(net, inputs, path, seal):
     model = _Model(net, inputs)
     result = _result_text(model.form.result)
     if sum(t.nbytes for t, name in zip(model.captured, model.names) if name is not None) <= _SPLIT:
-        _write(path, [seal(model.write("MINDIR", result))])
+        _write(path, [_sealed(seal, model.write("MINDIR", result))])
         return
+    _check_split(seal)
     base = path[:-len(".mindir")]
     folder = base + "_variables"
     shutil.rmtree(folder, ignore_errors=True)
-    _write(os.path.join(folder, "data_0"), map(seal, model.weights()))
-    _write(base + "_graph.mindir", [seal(model.write("MINDIR", result, os.path.basename(folder)))])
+    _write(os.path.join(folder, "data_0"), model.weights())
+    _write(base + "_graph.mindir", [model.write("MINDIR", result, os.path.basename(folder))])
+
+
+def _sealed(seal, content):
+    return content if seal is None else seal(content)
+
+
+def _check_split(seal):
+    if seal is not None:
+        raise NotImplementedError(f"For 'export', a network with more than {_SPLIT >> 20} MiB of weights cannot be encrypted.")
 
 
 def _inference(net):
@@ -245,8 +254,9 @@ def write_onnx(net, inputs, path, encrypt=None, input_names=None, output_names=N
     large = sum(t.nbytes for t in model.captured) > _SPLIT
     content = model.write("ONNX", None if output_names is None else list(output_names), os.path.basename(path) + "_data" if large else None)
     if large:
+        _check_split(encrypt)
         _write(os.path.join(path + "_data", "data_0"), model.weights())
-    _write(path, [encrypt(content) if encrypt else content])
+    _write(path, [_sealed(encrypt, content)])
 
 
 def _opened(x, axes):
