@@ -51,7 +51,12 @@ int py_fulfil(PyObject *x)
     PyObject *init = ((PyMsTensor *)x)->init;
     if (PyTuple_CheckExact(init)) return 0;
     ((PyMsTensor *)x)->init = NULL;
+    MsTrace *was = ms__trace_enter(NULL); /* the values belong to no transformation */
+    PyObject *recorder = py_recorder;
+    py_recorder = NULL;
     PyObject *done = py_import_call("mindspore.common.initializer", "init_tensor", init, x);
+    py_recorder = recorder;
+    ms__trace_enter(was);
     if (!done) {
         ((PyMsTensor *)x)->init = init;
         return -1;

@@ -8,6 +8,13 @@
 static _Thread_local MsTrace *top;
 static _Thread_local MsDtype half = MS_DTYPE_NONE; /* not NONE: autocast is on */
 
+MsTrace *ms__trace_enter(MsTrace *t)
+{
+    MsTrace *was = top;
+    top = t;
+    return was;
+}
+
 MsTrace *ms__trace_top(void)
 {
     return top;

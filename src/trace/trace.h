@@ -85,6 +85,8 @@ MsTrace *ms__trace_new(const MsInterp *interp); /* pushed; NULL and an error */
 void ms__trace_leave(MsTrace *t);
 void ms__trace_close(MsTrace *t); /* popped, environment dropped, opener's reference given back */
 MS_API_EXPORT MsTrace *ms__trace_top(void);
+/* Makes t (NULL: eager execution) the innermost trace until the one that is returned is entered again. */
+MS_API_EXPORT MsTrace *ms__trace_enter(MsTrace *t);
 /* Adds to the pause of every open vjp and jvp: while it is > 0 they follow nothing. */
 MS_API_EXPORT void ms__trace_pause(int delta);
 /* Whether a vjp or jvp is open that is not paused. */

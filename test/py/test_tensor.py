@@ -110,7 +110,8 @@ def test_promised():
 
 @pytest.mark.parametrize('use', [lambda t: t + 1, lambda t: 1 + t, lambda t: -t + 3, lambda t: ms.ops.add(t, 1), lambda t: t[0] + 1, lambda t: t.sum(),
                                  lambda t: Tensor(t) * 2, lambda t: ms.ops.stack([t, t]).sum() / 2, lambda t: t.asnumpy() + 1, lambda t: float(t[1]) + 1,
-                                 lambda t: ms.jit(lambda x: x * 2)(t)])
+                                 lambda t: ms.jit(lambda x: x * 2)(t), lambda t: ms.jit(lambda: t + 1)(),
+                                 lambda t: ms.grad(lambda x: (x * t).sum() * 2)(Tensor([3.0, 4.0]))])
 def test_promised_data_is_made_for_who_uses_it(use):
     assert np.all(np.array(use(Tensor(shape=(2,), dtype=ms.float32, init='ones'))) == 2)
 
