@@ -3,6 +3,7 @@
 #include "data/data.h"
 
 #include "core/mem.h"
+#include "core/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -359,21 +360,63 @@ static int64_t concat_size(MsDataset *d, bool once)
     return all;
 }
 
+/* Columns that do not fit are told when rows are asked for, as their types are known only then. */
+typedef struct ConcatNode {
+    MsNode base;
+    int64_t done, epoch;
+    bool first;                   /* the next row is the first of its child */
+    int ndim[MS_DATA_MAX_COLUMN]; /* of the first row of all, -1 = not yet known */
+    MsDtype dtype[MS_DATA_MAX_COLUMN];
+} ConcatNode;
+
 static MsStatus concat_begin(MsNode *node, int64_t epoch)
 {
-    CountNode *n = (CountNode *)node;
+    ConcatNode *n = (ConcatNode *)node;
+    MsDataset *d = node->set;
+    for (int k = 1; k < d->n_child; k++) {
+        bool same = d->child[k]->n_col == d->n_col;
+        for (int c = 0; same && c < d->n_col; c++) same = strcmp(d->child[k]->col[c], d->col[c]) == 0;
+        if (!same)
+            return MS_FAIL(MS_ERROR_RUNTIME,
+                           "For 'concat', the datasets must have the same columns, but dataset %d differs.",
+                           k);
+    }
     n->done = 0;
     n->epoch = epoch;
+    n->first = true;
+    n->ndim[0] = -1;
     return ms__node_begin(node->child[0], epoch);
+}
+
+static MsStatus check_part(ConcatNode *n, const MsRow *row)
+{
+    bool known = n->ndim[0] >= 0;
+    for (int c = 0; c < row->n; c++) {
+        MsTensor *t = row->col[c];
+        if (known && n->ndim[c] == t->ndim && (n->dtype[c] == (MsDtype)t->dtype || ms__data_is_text(t)))
+            continue;
+        if (known)
+            return MS_FAIL(MS_ERROR_RUNTIME,
+                           "For 'concat', the column '%s' of dataset %lld is %s of %d dimensions, but before "
+                           "it was %s of %d.",
+                           n->base.set->col[c], (long long)n->done, ms_dtype_name((MsDtype)t->dtype), t->ndim,
+                           ms_dtype_name(n->dtype[c]), n->ndim[c]);
+        n->ndim[c] = t->ndim;
+        n->dtype[c] = (MsDtype)t->dtype;
+    }
+    n->first = false;
+    return MS_OK;
 }
 
 static MsStatus concat_next(MsNode *node, MsRow *row)
 {
-    CountNode *n = (CountNode *)node;
+    ConcatNode *n = (ConcatNode *)node;
     for (;;) {
         MsStatus st = ms__node_next(node->child[n->done], row);
+        if (st == MS_OK && n->first && (st = check_part(n, row)) != MS_OK) ms__row_clear(row);
         if (st != MS_ERROR_STOP || n->done + 1 >= node->set->n_child) return st;
         n->done++;
+        n->first = true;
         MS_TRY(ms__node_begin(node->child[n->done], n->epoch));
     }
 }
@@ -381,7 +424,7 @@ static MsStatus concat_next(MsNode *node, MsRow *row)
 static const MsDatasetKind concat_kind = {
     .name = "concat",
     .set_size = sizeof(MsDataset),
-    .node_size = sizeof(CountNode),
+    .node_size = sizeof(ConcatNode),
     .size = concat_size,
     .begin = concat_begin,
     .next = concat_next,
@@ -389,17 +432,7 @@ static const MsDatasetKind concat_kind = {
 
 MsDataset *ms_dataset_concat(int n, MsDataset *const *part)
 {
-    MsDataset *d = join(&concat_kind, n, part);
-    for (int k = 1; d && k < n; k++) {
-        bool same = part[k]->n_col == d->n_col;
-        for (int c = 0; same && c < d->n_col; c++) same = strcmp(part[k]->col[c], d->col[c]) == 0;
-        if (same) continue;
-        MS_FAIL(MS_ERROR_RUNTIME,
-                "For 'concat', the datasets must have the same columns, but dataset %d differs.", k);
-        ms_dataset_unref(d);
-        return NULL;
-    }
-    return d;
+    return join(&concat_kind, n, part);
 }
 
 /* ---- project, rename: column c of the result is column from[c] of the child ---- */

@@ -52,8 +52,34 @@ def test_shards_of_a_concat():
         assert whole.get_dataset_size() == 2
         parts.append(batches(whole.repeat(2)))
     assert parts == [[0, 3] * 2, [1, 100] * 2, [2, 101] * 2]
+    whole.use_sampler(ds.RandomSampler())
+    assert whole.get_dataset_size() == 6 and sorted(batches(whole)) == [0, 1, 2, 3, 100, 101]
     with pytest.raises(TypeError, match='DistributedSampler'):
         whole.use_sampler(ds.SequentialSampler())
+
+
+def test_concat_of_what_does_not_fit():
+    one = ds.NumpySlicesDataset({'x': np.arange(4)}, shuffle=False)
+    for other, what in ((ds.NumpySlicesDataset({'y': np.arange(4)}), 'same columns, but dataset 1'),
+                        (ds.NumpySlicesDataset({'x': np.arange(4.0)}), "column 'x' of dataset 1 is float64"),
+                        (one.batch(2), "of dataset 1 is int64 of 1 dimensions, but before it was int64 of 0")):
+        whole = one + other
+        assert whole.get_dataset_size() >= 6  # sizes need no rows
+        with pytest.raises(RuntimeError, match=what):
+            batches(whole)
+    texts = ds.NumpySlicesDataset({'x': ['a']}) + ds.NumpySlicesDataset({'x': ['long']})
+    assert batches(texts) == ['a', 'long']
+
+
+def test_random_dataset(seed=3):
+    schema = ds.Schema()
+    for name, kind, shape in (('a', 'uint8', [2]), ('b', 'float32', [3, 1]), ('c', 'bool', [])):
+        schema.add_column(name, kind, shape)
+    d = ds.RandomDataset(5, schema, ['b', 'a', 'c'], shuffle=False)
+    first, again = (list(d.create_tuple_iterator(num_epochs=1, output_numpy=True)) for _ in range(2))
+    assert [(c.shape, c.dtype.name) for c in first[0]] == [((3, 1), 'float32'), ((2,), 'uint8'), ((), 'bool')]
+    assert len(first) == 5 and all(np.array_equal(x, y) for r, q in zip(first, again) for x, y in zip(r, q))
+    assert ds.RandomDataset(num_samples=2000).get_dataset_size() == 2000
 
 
 def test_flat_map():

@@ -236,8 +236,11 @@ def test_files_and_shards_of_tfrecord(tmp_path):
     rows = [0, 1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 23]
 
     def got(**kw):
-        return column(ds.TFRecordDataset(files, **{'shuffle': False, **kw}))
-    assert got() == rows and got(num_samples=4) == rows[:4] and got(num_parallel_workers=3) == rows
+        return column(ds.TFRecordDataset(files, **{'shuffle': False, 'num_parallel_workers': 1, **kw}))
+    assert got() == rows and got(num_samples=4) == rows[:4]
+    turns = [[0, 10, 1, 11, 2, 12, 3, 4, 20, 21, 22, 23], [0, 10, 20, 1, 11, 21, 2, 12, 22, 3, 23, 4]]
+    assert [got(num_parallel_workers=n) for n in (2, 3)] == turns and got(num_parallel_workers=None) == turns[1]
+    assert got(num_parallel_workers=2, num_shards=2, shard_id=0, shard_equal_rows=True) == [0, 10, 1, 2, 3, 4]
     assert sorted(got(shuffle=True)) == rows != got(shuffle=True)
     assert got(num_shards=2, shard_id=0) == rows[:5] + rows[8:]
     assert [got(num_shards=5, shard_id=k, shard_equal_rows=True) for k in (1, 4)] == [[3, 4, 10], [0, 1, 2]]
@@ -257,8 +260,8 @@ def test_lines_of_text(tmp_path):
     (tmp_path / 'b.txt').write_bytes(b'x' * 200000 + b'\nlast')
     d = ds.TextFileDataset(str(tmp_path / '*.txt'), shuffle=False)
     rows = column(d)
-    assert d.get_dataset_size() == 4 and rows == ['eins', 'zwei ü', 'x' * 200000, 'last']
-    assert column(ds.TextFileDataset(str(tmp_path / '*.txt'), shuffle=False, num_shards=2, shard_id=1)) == rows[2:]
+    assert d.get_dataset_size() == 4 and rows == ['eins', 'x' * 200000, 'zwei ü', 'last']
+    assert column(ds.TextFileDataset(str(tmp_path / '*.txt'), shuffle=False, num_shards=2, shard_id=1)) == rows[1::2]
     assert sorted(column(ds.TextFileDataset(str(tmp_path / '*.txt')))) == sorted(rows)
 
 

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 
-from . import _check
+from . import _check, config
 from ._rows import File, RowsDataset, file, folder, inside, lines, u4
 from .vision import Decode
 
@@ -198,6 +198,46 @@ class FakeImageDataset(RowsDataset):
     def _get(self, i):
         draw = np.random.RandomState((self.base_seed + i) & 0xffffffff)
         return draw.randint(0, 256, self.image_size, np.uint8), u4(draw.randint(0, self.__dict__['num_classes']))
+
+
+class RandomDataset(RowsDataset):
+    """Rows of random values, for trying pipelines: columns of a Schema, or a few of random types and shapes."""
+
+    _arguments = lambda total_rows=None, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None, \
+        cache=None, shuffle=None, num_shards=None, shard_id=None: None  # noqa: E731
+
+    def _list(self, total_rows, schema, columns_list):
+        from ._records import Schema
+        self._seed = config.get_seed()
+        draw = np.random.RandomState(self._seed)
+        if schema is None:
+            schema = Schema()
+            for k in range(draw.randint(1, 5)):
+                kind = ('uint8', 'int32', 'int64', 'float32', 'bool')[draw.randint(5)]
+                schema.add_column(f'c{k}', kind, draw.randint(1, 33, draw.randint(1, 4)).tolist())
+        elif isinstance(schema, str):
+            schema = Schema(schema)
+        elif not isinstance(schema, Schema):
+            raise TypeError(f'schema should be a Schema or the path of a JSON file, but got {type(schema)}.')
+        rows = draw.randint(1, 1001) if total_rows is None else _check.integer('total_rows', total_rows, 1)
+        if total_rows is None and self.num_samples:
+            rows = max(rows, self.num_samples)
+        fields = {c['name']: (np.dtype(c['type']), [abs(n) for n in c.get('shape', [])]) for c in schema.columns}
+        names = list(fields) if columns_list is None else _check.names('columns_list', columns_list)
+        for n in names:
+            if n not in fields:
+                raise RuntimeError(f'Invalid columns_list, the schema has no column {n!r}.')
+        self._fields = [fields[n] for n in names]
+        return tuple(names), range(rows)
+
+    def _open(self):
+        return self._host()
+
+    def _get(self, i):
+        draw = np.random.RandomState((self._seed + i) & 0xffffffff)
+        return tuple(draw.uniform(-1, 1, shape).astype(kind) if kind.kind in 'fc' else draw.randint(0, 2, shape).astype(kind)
+                     if kind == bool else np.frombuffer(draw.bytes(int(np.prod(shape)) * kind.itemsize), kind).reshape(shape)
+                     for kind, shape in self._fields)
 
 
 class CelebADataset(RowsDataset):

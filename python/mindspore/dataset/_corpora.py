@@ -21,19 +21,20 @@ _TEXT_LATE = lambda dataset_dir, usage=None, num_samples=None, shuffle=Shuffle.G
 class _CsvCorpus(RowsDataset):
     """train.csv and test.csv without a line of names."""
 
-    _arguments, _usages = _TEXT, ('train', 'test', 'all')
+    _arguments, _usages, _by_file = _TEXT, ('train', 'test', 'all'), True
 
     def _list(self, dataset_dir, usage):
-        rows = []
+        parts = []
         for part in ('test', 'train') if usage in (None, 'all') else (usage,):
-            path = _join(dataset_dir, f'{part}.csv')
+            path, rows = _join(dataset_dir, f'{part}.csv'), []
             with open(file(path), encoding='utf-8', newline='') as f:
                 for number, row in enumerate(csv.reader(f)):
                     if row and len(row) != len(self._fields):
                         raise RuntimeError(f'Invalid file, row {number + 1} of {path} has {len(row)} fields, not '
                                            f'{len(self._fields)}.')
                     rows += [tuple(row)] if row else []
-        return self._fields, rows
+            parts.append(rows)
+        return self._fields, parts
 
 
 class AGNewsDataset(_CsvCorpus):
@@ -77,12 +78,12 @@ class IMDBDataset(RowsDataset):
 class _LinesCorpus(RowsDataset):
     """A row for each line that has text."""
 
-    _arguments, _usages = _TEXT, ('train', 'test', 'valid', 'all')
+    _arguments, _usages, _by_file = _TEXT, ('train', 'test', 'valid', 'all'), True
 
     def _list(self, dataset_dir, usage):
         parts = ('test', 'train', 'valid') if usage in (None, 'all') else (usage,)
-        return ('text',), [(line,) for p in parts for line in lines(_join(dataset_dir, self._file.format(p)))
-                           if line.strip()]
+        return ('text',), [[(line,) for line in lines(_join(dataset_dir, self._file.format(p))) if line.strip()]
+                           for p in parts]
 
 
 class PennTreebankDataset(_LinesCorpus):
@@ -104,18 +105,19 @@ class EnWik9Dataset(RowsDataset):
 class _TaggedCorpus(RowsDataset):
     """Sentences: lines of a word and its tags, with an empty line between sentences."""
 
-    _arguments = _TEXT_LATE
+    _arguments, _by_file = _TEXT_LATE, True
 
     def _list(self, dataset_dir, usage):
-        rows, sentence = [], []
+        parts, sentence = [], []
         for part in self._parts if usage in (None, 'all') else (usage,):
+            parts.append([])
             for line in [*lines(_join(dataset_dir, self._file.format(part))), '']:
                 if line.strip():
                     sentence.append((line.split(self._split) + ['', ''])[:3])
                 elif sentence:
-                    rows.append(tuple(np.array(column) for column in zip(*sentence)))
+                    parts[-1].append(tuple(np.array(column) for column in zip(*sentence)))
                     sentence = []
-        return self._fields, rows
+        return self._fields, parts
 
 
 class CoNLL2000Dataset(_TaggedCorpus):
@@ -184,6 +186,8 @@ class Multi30kDataset(RowsDataset):
 class _Talks(RowsDataset):
     """Sentences of talks in two languages: plain lines between lines of tags, and <seg> elements of XML."""
 
+    _by_file = True
+
     def _read(self, base, part, pair, name):
         both = []
         for language in pair:
@@ -219,8 +223,8 @@ class IWSLT2016Dataset(_Talks):
         names = {'train': None, 'valid': _check.choice('valid_set', valid_set or 'tst2013', known),
                  'test': _check.choice('test_set', test_set or 'tst2014', known)}
         base = _join(dataset_dir, 'texts', *pair, '-'.join(pair))
-        return ('text', 'translation'), [row for part in (names if usage in (None, 'all') else (usage,))
-                                         for row in self._read(base, part, pair, f'IWSLT16.TED.{names[part]}')]
+        return ('text', 'translation'), [self._read(base, part, pair, f'IWSLT16.TED.{names[part]}')
+                                         for part in (names if usage in (None, 'all') else (usage,))]
 
 
 class IWSLT2017Dataset(_Talks):
@@ -233,8 +237,8 @@ class IWSLT2017Dataset(_Talks):
         pair = self._pair(language_pair, [[a, b] for a in languages for b in languages if a != b])
         base = _join(dataset_dir, 'texts', *['DeEnItNlRo'] * 2, 'DeEnItNlRo-DeEnItNlRo')
         names = {'train': None, 'valid': 'dev2010', 'test': 'tst2010'}
-        return ('text', 'translation'), [row for part in (names if usage in (None, 'all') else (usage,))
-                                         for row in self._read(base, part, pair, f'IWSLT17.TED.{names[part]}')]
+        return ('text', 'translation'), [self._read(base, part, pair, f'IWSLT17.TED.{names[part]}')
+                                         for part in (names if usage in (None, 'all') else (usage,))]
 
 
 class CLUEDataset(RowsDataset):

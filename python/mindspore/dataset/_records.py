@@ -58,12 +58,20 @@ class _SpansDataset(MappableDataset):
         self._sharded, total = num_shards is not None, sum(counts)
         limit = num_samples or None
         part = _by_files(mode, counts)
+        lanes = samplers.lanes(_check.workers(num_parallel_workers), len(counts)) if mode is False else 0
         if num_shards is not None and equal and total:
             share = -(-total // num_shards)
-            rows = samplers.SubsetSampler([i % total for i in range(shard_id * share, (shard_id + 1) * share)])
+            rows = np.arange(shard_id * share, (shard_id + 1) * share) % total
+            if lanes > 1:
+                cuts = np.flatnonzero(np.diff(np.searchsorted(np.cumsum(counts), rows, 'right'))) + 1
+                sizes = np.diff([0, *cuts, share]).tolist()
+                rows = rows[samplers.in_turn(sizes, min(lanes, len(sizes)))]
+            rows = samplers.SubsetSampler(rows.tolist())
             if part is not None:
                 rows.add_child(part)
             part = rows
+        elif lanes > 1:
+            part = samplers.SubsetSampler(samplers.in_turn(counts, lanes).tolist())
         outer = samplers.RandomSampler(num_samples=limit) if mode in _MIXED else samplers.SequentialSampler(num_samples=limit)
         if part is not None:
             outer.add_child(part)

@@ -2,6 +2,7 @@
 
 A subclass gives its parameters as a lambda, the values of `usage`, and _list, which reads the index files. Files of rows
 are read by the pipeline when their row is asked for."""
+import itertools
 import os
 
 import numpy as np
@@ -62,6 +63,7 @@ def inside(path, *suffixes):
 
 class RowsDataset(_check.Described, MappableDataset):
     _usages, _images = (), (0,)
+    _by_file = False  # _list gives a list of rows for each file; unmixed, files give a row each in turn
 
     def __init__(self, *args, **kwargs):
         given = self._bind(args, kwargs)
@@ -77,10 +79,13 @@ class RowsDataset(_check.Described, MappableDataset):
             raise TypeError(f'shuffle must be of boolean or enum of Shuffle, but got {type(shuffle)}.')
         if isinstance(shuffle, Shuffle):
             shuffle = shuffle is Shuffle.GLOBAL
+        self.num_samples = common['num_samples']
         self.__dict__.update(own)
         _opened.clear()
         try:
             self._names, self._rows = self._list(**own)
+            if self._by_file:
+                self._rows = self._joined(self._rows, common['shuffle'], common['num_parallel_workers'])
         except (IndexError, KeyError) as e:
             raise RuntimeError(f'Invalid data, the files of {type(self).__name__} are not as published: {e!r}') from e
         self._origin = ', '.join(dict.fromkeys(_opened)) or str(own.get('dataset_dir', ''))
@@ -89,6 +94,17 @@ class RowsDataset(_check.Described, MappableDataset):
                                f'{" in " + own["dataset_dir"] if "dataset_dir" in own else ""}.')
         super().__init__(samplers.choose(common['num_samples'] or None, common['sampler'], shuffle, common['num_shards'],
                                          common['shard_id']), common['num_parallel_workers'], common['cache'])
+
+    @staticmethod
+    def _joined(parts, shuffle, workers):
+        if shuffle is Shuffle.FILES:
+            np.random.RandomState(_c.ds_config('seed')).shuffle(parts)
+        lanes = samplers.lanes(_check.workers(workers), len(parts)) if shuffle in (False, Shuffle.FILES) else 1
+        if lanes < 2:
+            return list(itertools.chain.from_iterable(parts))
+        given = [itertools.chain.from_iterable(parts[k::lanes]) for k in range(lanes)]
+        end = object()
+        return [r for turn in itertools.zip_longest(*given, fillvalue=end) for r in turn if r is not end]
 
     def _list(self, **own):
         """(column names, rows)"""

@@ -10,6 +10,9 @@ from ._check import INT32_MAX
 UINT32_MAX = 4294967295
 
 
+_kept = {}
+
+
 def _integer(name, value):
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} isn't of type int.")
@@ -47,6 +50,12 @@ def set_num_parallel_workers(num):
     """Threads of a map that does not say otherwise."""
     _positive('num', 'Number of parallel workers given', num)
     _c.ds_config('workers', num)
+    _kept['workers'] = num
+
+
+def workers_set():
+    """What set_num_parallel_workers was given, or None."""
+    return _kept.get('workers')
 
 
 def get_num_parallel_workers():
@@ -83,9 +92,6 @@ def load(file):
                         ('prefetchSize', set_prefetch_size)):
         if key in values:
             setter(values[key])
-
-
-_kept = {}
 
 
 def _keep(name, default, kind):

@@ -571,15 +571,18 @@ class ConcatDataset(Dataset):
     """Datasets one after the other."""
 
     def use_sampler(self, sampler):
-        """A DistributedSampler gives this shard every num_shards-th row of the whole."""
-        if not isinstance(sampler, samplers.DistributedSampler):
-            raise TypeError('The parameter sampler of concat must be DistributedSampler!')
+        """A RandomSampler mixes the rows of the whole, a DistributedSampler gives this shard every num_shards-th of them."""
+        shards = isinstance(sampler, samplers.DistributedSampler)
+        if not shards and not isinstance(sampler, samplers.RandomSampler):
+            raise TypeError('The parameter sampler of concat must be DistributedSampler or RandomSampler!')
         if sampler.num_samples is not None:
-            raise ValueError('The parameter num_samples of DistributedSampler is not support to be set!')
+            raise ValueError(f'The parameter num_samples of {type(sampler).__name__} is not support to be set!')
+        if not shards and sampler.replacement:
+            raise ValueError('The parameter replacement of RandomSampler is not support to be set!')
         node = _c.ds_join('concat', [c._node for c in self.children])
-        if sampler.shuffle:
+        if not shards or sampler.shuffle:
             node = _c.ds_count('shuffle', node, max(2, sum(c.get_dataset_size() for c in self.children)))
-        self._node = _c.ds_shard(node, sampler.num_shards, sampler.shard_id)
+        self._node = _c.ds_shard(node, sampler.num_shards, sampler.shard_id) if shards else node
         self.__dict__.pop('_size', None)
 
 

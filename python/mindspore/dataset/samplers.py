@@ -6,7 +6,7 @@ import numpy as np
 
 from mindspore import _c
 
-from . import _check
+from . import _check, config
 
 
 class Shuffle(str, enum.Enum):
@@ -225,6 +225,20 @@ class BlockSampler(BuiltinSampler):
 
     def _args(self):
         return 'blocks', self.sizes, self.blocks, int(self.rows)
+
+
+def lanes(num_parallel_workers, n_files):
+    """How many files are read at a time, row by row in turn, as far as the user has said how many workers there are."""
+    return min(n_files, num_parallel_workers or config.workers_set() or n_files)
+
+
+def in_turn(counts, n_lanes):
+    """The rows of files of so many rows each: file k belongs to lane k % n_lanes, and the lanes give a row each in turn."""
+    begin = np.cumsum([0, *counts])
+    rows = [np.concatenate([np.arange(begin[k], begin[k + 1]) for k in range(lane, len(counts), n_lanes)])
+            for lane in range(n_lanes)]
+    turn = np.concatenate([np.arange(len(r)) for r in rows])
+    return np.concatenate(rows)[np.argsort(turn, kind='stable')]
 
 
 class WeightedRandomSampler(BuiltinSampler):
