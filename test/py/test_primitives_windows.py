@@ -232,3 +232,8 @@ def test_index_of_extreme_is_int64():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_functions_are_found_beside_the_classes():
+    from mindspore.ops.operations.array_ops import tile
+    assert tile is ms.ops.tile

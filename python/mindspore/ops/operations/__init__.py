@@ -67,6 +67,8 @@ def __getattr__(name):
         value = getattr(_special, name)
     elif name in primitive.__all__:
         value = getattr(primitive, name)
+    elif name.islower() and name in vars(sys.modules["mindspore.ops"]):  # code imports functions from here too
+        return getattr(sys.modules["mindspore.ops"], name)
     else:
         raise AttributeError(f"module 'mindspore.ops.operations' has no attribute {name!r}")
     return globals().setdefault(name, value)  # another thread may have made it meanwhile
