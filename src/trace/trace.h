@@ -102,7 +102,7 @@ MsTensor *ms__lift(MsTrace *t, MsTensor *x);
 /* Remembers that `view` = op(base): writes through either are seen by the other. */
 MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor *base);
 /* The environment's entry for x, or NULL. */
-MsEnvEntry *ms__env_find(MsTrace *t, const MsTensor *x);
+MS_API_EXPORT MsEnvEntry *ms__env_find(MsTrace *t, const MsTensor *x);
 /* Makes `value` what t reads for the concrete tensor `root` (and every view of its storage). */
 MsStatus ms__env_set(MsTrace *t, MsTensor *root, MsTensor *value);
 /* Writes the written entries to the level below; `lower` gives the value below. */

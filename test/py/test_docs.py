@@ -28,3 +28,14 @@ def test_operators_page_is_what_the_registry_says():
         pytest.skip('no build tree')
     shown = subprocess.run([sweep, '--table'], check=True, capture_output=True, text=True).stdout
     assert (ROOT / 'docs' / 'operators.md').read_text() == shown, 'run: build/test_sweep --table > docs/operators.md'
+
+
+def test_the_extension_uses_only_exported_functions_of_the_library():
+    """The library for tests shows all its functions, an installed one only those that are marked."""
+    import mindspore._c as extension
+    source = pathlib.Path(__file__).parents[2] / 'src'
+    headers = ''.join(path.read_text() for path in source.rglob('*.h'))
+    exported = set(re.findall(r'\b(ms__\w+)', ' '.join(re.findall(r'MS_API_EXPORT[^;]*', headers))))
+    symbols = subprocess.run(['nm', '-D', '--undefined-only', extension.__file__], capture_output=True, text=True, check=True).stdout
+    used = set(re.findall(r'\b(ms__\w+)', symbols))
+    assert 'ms__raise' in used and used <= exported, used - exported
