@@ -93,7 +93,7 @@ static void test_order(void)
               v, 64) == 2 &&
           v[0] == 7 && v[1] == 6);
     CHECK(run(numbers(3, ms_sampler_subset(1, (int64_t[]){3}, false, 0)), v, 64) == -1);
-    CHECK(strstr(ms_error()->message, "out of range"));
+    CHECK(strstr(ms_error()->message, "out of bound"));
     ms_error_clear();
 }
 
