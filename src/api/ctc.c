@@ -106,7 +106,7 @@ MS_API(p_ctc_loss, "_p.ctc_loss",
     MsTensor *rows = ms_scatter_nd(ms_full_int(MS_INTS(n, m), 0, MS_INT64), at, values, "set");
     MsTensor *ones = ms_full_int(MS_INTS(m), 1, MS_INT64);
     MsTensor *len = ms_scatter_add(ms_full_int(MS_INTS(n), 0, MS_INT64), ms__picked(at, 1, 0), ones, 0);
-    if (I(4)) rows = collapsed(rows, &len);
+    if (rows && len && I(4)) rows = collapsed(rows, &len);
     if (!rows || !len) return ms_error()->code;
     MsTensor *lp = ms_log_softmax(x, 2);
     MS_TRY(ms_ctc_loss(lp, rows, in_len, len, blank, I(5), out));

@@ -107,6 +107,8 @@ MsTensor *ms__with_batch(MsTensor *x, int n, const char *op, bool *added)
 {
     *added = false;
     if (!x) return NULL;
+    if (n < 1 || n > 3)
+        return MS_FAIL_NULL(MS_ERROR_VALUE, "For '%s', windows have 1 to 3 axes, but got %d.", op, n);
     int nd = ms_tensor_ndim(x);
     if (nd == n + 2) return x;
     if (nd != n + 1)
