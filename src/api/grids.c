@@ -29,8 +29,10 @@ static MsStatus two(const char *op, const char *name, const MsArg *a, int64_t le
     int64_t buf[MS_MAX_DIM];
     MsInts s = ms__arg_var(op, a, buf);
     if (s.n == -2) return ms_error()->code;
-    if (s.n < 1 || s.n > 2 || s.v[0] < least || s.v[s.n - 1] < least)
-        return MS_FAIL(MS_ERROR_VALUE, "For '%s', '%s' must be one or two integers of at least %lld.", op,
+    if (s.n < 1 || s.n > 2 || s.v[0] < least || s.v[s.n - 1] < least || s.v[0] > INT32_MAX ||
+        s.v[s.n - 1] > INT32_MAX)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For '%s', '%s' must be one or two integers of at least %lld and below 2^31.", op,
                        name, (long long)least);
     v[0] = s.v[0], v[1] = s.v[s.n - 1];
     return MS_OK;
@@ -55,7 +57,10 @@ static MsStatus blocks(const char *op, MsApiCall *c, int kernel, int dilation, i
 /* The place in the padded plane of every element of every block: [kernel, count], row-major. */
 static MsTensor *places(const Blocks *b)
 {
-    int64_t k = b->kernel[0] * b->kernel[1], l = b->count[0] * b->count[1], n = k * l;
+    int64_t k = b->kernel[0] * b->kernel[1], l = b->count[0] * b->count[1], n;
+    if (__builtin_mul_overflow(k, l, &n))
+        return MS_FAIL_NULL(MS_ERROR_MEMORY, "Out of memory: %lld blocks of %lld elements.", (long long)l,
+                            (long long)k);
     int64_t width = b->size[1] + 2 * b->padding[1];
     MsTensor *index = ms_tensor_empty(MS_INT64, 1, &n);
     int64_t *to = index ? ms_tensor_data(index) : NULL;

@@ -112,12 +112,12 @@ MS_API(nn_fold, "_nn.fold",
     bool single = ms_tensor_ndim(x) == 2;
     if (single) x = ms__unsqueezed(x, 0);
     if (!x) return ms_error()->code;
-    int64_t kk = w.kernel[0] * w.kernel[1], l = out[0] * out[1];
+    int64_t kk = w.kernel[0] * w.kernel[1], l = out[0] * out[1], places;
     const int64_t *s = ms_tensor_shape(x);
-    if (ms_tensor_ndim(x) != 3 || s[1] % kk || s[2] != l)
+    if (__builtin_mul_overflow(kk, l, &places) || ms_tensor_ndim(x) != 3 || s[1] % kk || s[2] != l)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', the input must have shape (N, C * %lld, %lld), but got %s.",
                        op, (long long)kk, (long long)l, ms__shape_text(ms_tensor_ndim(x), s));
-    MsTensor *index = ms_tensor_empty(MS_INT64, 1, (int64_t[]){kk * l});
+    MsTensor *index = ms_tensor_empty(MS_INT64, 1, &places);
     if (!index) return ms_error()->code;
     int64_t *at = ms_tensor_data(index), n = s[0], channels = s[1] / kk, spare = size[0] * size[1];
     for (int64_t k = 0; k < kk; k++)

@@ -360,7 +360,7 @@ static MsStatus blocks(MsApiCall *c, bool to_space, const char *who)
             "For '%s', the input must be 4-D and the 'block_size' at least 2, but got shape %s and %lld.",
             who, ms__shape_text(nd(x), shape(x)), (long long)b);
     const int64_t *s = shape(x);
-    if (to_space ? s[1] % (b * b) : s[2] % b || s[3] % b)
+    if (to_space ? s[1] % b || s[1] / b % b : s[2] % b || s[3] % b)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', the shape %s is not divisible by the 'block_size' %lld.",
                        who, ms__shape_text(nd(x), shape(x)), (long long)b);
     if (to_space) {

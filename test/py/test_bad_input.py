@@ -46,6 +46,10 @@ def test_repeats_and_factors_of_any_size():
             ops.pixel_shuffle(x, factor)
         with pytest.raises(ValueError):
             ops.pixel_unshuffle(x, factor)
+        with pytest.raises(ValueError):
+            ops.DepthToSpace(factor)(x[None])
+        with pytest.raises((ValueError, OverflowError)):
+            ops.fold(x, (2 * factor, 2 * factor), (factor, factor))
 
 
 def test_adaptive_pooling_to_impossible_sizes():
