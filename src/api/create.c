@@ -259,8 +259,7 @@ MS_API(create_9_ones_like, "ops.ones_like mint.ones_like",
     return R(filled(shape_of(T(0)), 1, GIVEN(1) ? DTYPE(1) : ms_tensor_dtype(T(0))));
 }
 
-MS_API(create_10_new_zeros, "Tensor.new_zeros",
-       "(self: Tensor, size: ints, dtype: dtype = None) -> Tensor")
+MS_API(create_10_new_zeros, "Tensor.new_zeros", "(self: Tensor, size: ints, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
     return R(filled(size_of(c, 1, buf), 0, GIVEN(2) ? DTYPE(2) : ms_tensor_dtype(T(0))));

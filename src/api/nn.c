@@ -211,7 +211,8 @@ MS_API(
     "count_include_pad: bool = True, divisor: int = 0) -> Tensor")
 {
     Window w;
-    bool added, count = I(7) && (I(1) == 3 || strcasecmp(ARG(4)->s, "same") != 0); /* as the original's kernels */
+    bool added,
+        count = I(7) && (I(1) == 3 || strcasecmp(ARG(4)->s, "same") != 0); /* as the original's kernels */
     MsTensor *x = batched(T(0), (int)I(1), &added);
     if (!x) return ms_error()->code;
     MS_TRY(pool_window(c, x, "AvgPool", &w));

@@ -422,7 +422,8 @@ static MsStatus running(MsApiCall *c, MsTensor *(*f)(MsTensor *, int64_t, bool, 
     MsTensor *x = T(0);
     MsDtype d = GIVEN(2) ? DTYPE(2) : natural != MS_DTYPE_NONE ? natural : ms_tensor_dtype(x);
     if (d != ms_tensor_dtype(x)) x = ms_cast(x, d);
-    if (!GIVEN(1)) return R(x ? f(ms_reshape(x, MS_INTS(x->numel)), 0, false, false) : NULL); /* of all elements */
+    if (!GIVEN(1))
+        return R(x ? f(ms_reshape(x, MS_INTS(x->numel)), 0, false, false) : NULL); /* of all elements */
     return R(f(x, I(1), false, false));
 }
 

@@ -11,14 +11,15 @@ typedef struct MsWindow {
 #define MS_SPAN(w, field) ((MsInts){(w)->n, (w)->field})
 
 /* One number for all axes or one per axis into out; NONE leaves `otherwise`. */
-MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, const char *name, const int64_t *otherwise,
-                      int64_t *out);
+MsStatus ms__per_axis(const MsArg *a, int n, int64_t least, const char *op, const char *name,
+                      const int64_t *otherwise, int64_t *out);
 /* Padding as a number, one per axis, or low and high per axis. */
 MsStatus ms__window_pad(MsWindow *w, const MsArg *padding, const char *op);
 /* "same": as many outputs as ceil(input / stride), the odd element at the high side. in: spatial sizes. */
 void ms__window_same(MsWindow *w, const int64_t *in);
 /* The original's modes: valid, same, pad; `padding` counts for pad and must be zero otherwise. */
-MsStatus ms__window_mode(MsWindow *w, const char *mode, const MsArg *padding, const int64_t *in, const char *op);
+MsStatus ms__window_mode(MsWindow *w, const char *mode, const MsArg *padding, const int64_t *in,
+                         const char *op);
 /* ceil_mode: raises `high` so that a last window that starts inside of the input or its low padding counts. */
 void ms__window_ceil(MsWindow *w, const int64_t *in);
 

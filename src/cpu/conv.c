@@ -2,10 +2,10 @@
  * float32 or float64, spatial axes padded to three with ones. Every loop nest writes each output from one
  * thread, so that nothing depends on the thread count. Padding is never touched: the range of positions whose
  * source lies inside is computed instead, so that an infinite weight does not meet a padded zero. */
+#include "op/conv.h"
 #include "core/thread.h"
 #include "cpu/copy.h"
 #include "cpu/dense.h"
-#include "op/conv.h"
 
 #define WORK 65536 /* multiply-adds that are worth a thread */
 

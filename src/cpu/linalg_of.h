@@ -162,8 +162,7 @@ static void F(eigh)(int64_t n, T *a, double *w, T *v, T *tmp)
     for (int sweep = 0; sweep < 60 && finite; sweep++) {
         double off = 0, all = 0;
         for (int64_t i = 0; i < n; i++)
-            for (int64_t j = 0; j < n; j++)
-                *(i == j ? &all : &off) += RE(a[i * n + j] * CONJ(a[i * n + j]));
+            for (int64_t j = 0; j < n; j++) *(i == j ? &all : &off) += RE(a[i * n + j] * CONJ(a[i * n + j]));
         if (off <= 1e-34 * (all + off)) break;
         for (int64_t p = 0; p < n; p++)
             for (int64_t q = p + 1; q < n; q++) {

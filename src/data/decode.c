@@ -178,7 +178,8 @@ MsStatus ms__decode_run(int n, MsTransform *const *op, MsDataRng *rng, MsTensor 
 
 const MsTransformKind ms__transforms_decode[] = {
     {"Decode", "", 0, 0, MS_TAKES_TEXT, NULL, run_decode, NULL},
-    {"RandomResizedCrop", CROP_SIG, 8, 8, MS_TAKES_MANY | MS_TAKES_TEXT, check_crop, run_random_resized_crop, NULL},
+    {"RandomResizedCrop", CROP_SIG, 8, 8, MS_TAKES_MANY | MS_TAKES_TEXT, check_crop, run_random_resized_crop,
+     NULL},
     {"RandomCropDecodeResize", CROP_SIG, 8, 8, MS_TAKES_TEXT, check_crop, run_crop_decode, NULL},
     {.name = NULL},
 };

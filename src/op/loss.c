@@ -63,7 +63,8 @@ static MsStatus vjp_softmax_cross_entropy_grad(MsVjp *c)
         MsInts column = {ms_tensor_ndim(x), shape};
         MsTensor *p = ms_softmax(x, last);
         MsTensor *inner = ms_sub(u, ms_sum(ms_mul(u, p), MS_INTS(last), true));
-        MsTensor *counts = ms_cast(ms_ne(labels, ms_full_int((MsInts){0, NULL}, c->attr[0].i, ms_tensor_dtype(labels))), dtype);
+        MsTensor *counts = ms_cast(
+            ms_ne(labels, ms_full_int((MsInts){0, NULL}, c->attr[0].i, ms_tensor_dtype(labels))), dtype);
         c->grad[1] = ms_mul(ms_mul(p, inner), ms_reshape(ms_mul(g, counts), column));
     }
     return MS_OK;

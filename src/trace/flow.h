@@ -16,11 +16,11 @@ typedef struct MsPick {
  * the taken part happen. References are in the open scope. Errors: TYPE (outputs differ in dtype or shape).
  */
 MS_API_EXPORT MsStatus ms__flow_cond(MsTensor *pred, MsGraph *yes, MsGraph *no, int n, const MsPick *yes_pick,
-                       const MsPick *no_pick, MsTensor **out);
+                                     const MsPick *no_pick, MsTensor **out);
 /* Carries x[0..n): while test(x): x = body(x). test and body take n arguments; out[0..n) are the last values.
  * Errors: TYPE (a carried value changes dtype or shape), NOT_IMPLEMENTED (a loop that writes one of two
  * overlapping views). */
-MS_API_EXPORT MsStatus ms__flow_while(MsGraph *test, MsGraph *body, int n, MsTensor *const *x, const MsPick *pick,
-                        MsTensor **out);
+MS_API_EXPORT MsStatus ms__flow_while(MsGraph *test, MsGraph *body, int n, MsTensor *const *x,
+                                      const MsPick *pick, MsTensor **out);
 
 #endif

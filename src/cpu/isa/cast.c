@@ -139,7 +139,7 @@ static inline uint64_t to_u64(double v)
 
 /* One source to every target; CL is the source's class. */
 #define ROWS(from, FROM, CL, REAL)                                                                           \
-    ROW(b8, uint8_t, from, FROM, PUT_b8_N(GET_##from(s[k])))                                             \
+    ROW(b8, uint8_t, from, FROM, PUT_b8_N(GET_##from(s[k])))                                                 \
     ROW(i8, int8_t, from, FROM, PUT_i8_##CL(REAL(GET_##from(s[k]))))                                         \
     ROW(i16, int16_t, from, FROM, PUT_i16_##CL(REAL(GET_##from(s[k]))))                                      \
     ROW(i32, int32_t, from, FROM, PUT_i32_##CL(REAL(GET_##from(s[k]))))                                      \
@@ -203,7 +203,7 @@ static void float_to_half(int64_t n, void *dst, const void *src)
 
 #define TARGETS(from)                                                                                        \
     {                                                                                                        \
-        cast_##from##_b8, cast_##from##_i8, cast_##from##_i16, cast_##from##_i32, cast_##from##_i64,       \
+        cast_##from##_b8, cast_##from##_i8, cast_##from##_i16, cast_##from##_i32, cast_##from##_i64,         \
             cast_##from##_u8, cast_##from##_u16, cast_##from##_u32, cast_##from##_u64, cast_##from##_f16,    \
             cast_##from##_bf16, cast_##from##_f32, cast_##from##_f64, cast_##from##_c64, cast_##from##_c128  \
     }
