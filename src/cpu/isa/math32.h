@@ -234,17 +234,22 @@ LANE float f32_atanh(float x)
     return signed_like((float)(0.5 * wide_log1p(2 * a / (1 - a))), x);
 }
 
-/* IEEE 754 pow, from |a|^b = exp(b log |a|); the special values by selection. */
-LANE float f32_pow(float a, float b)
+/* IEEE 754 pow, from |a|^b = exp(b log |a|). The special values are selected before the exponential or by single
+ * conditions: a result that needs none of it makes a branch, and no vector code. */
+LANE float f32_pow(float af, float bf)
 {
-    double l = wide_log(fabs((double)a)), bd = (double)b;
-    double y = wide_exp(l == 0 && b == b ? 0 : bd * l);
-    double limited = fabs(bd) < 0x1p31 ? bd : 0, t = limited * 0.5; /* beyond 2^24 every float is even */
-    bool whole = (limited + ROUNDER) - ROUNDER == limited, odd = whole && (t + ROUNDER) - ROUNDER != t;
-    uint32_t negative = bits_of(a) >> 31;
-    y = negative && odd ? -y : y;
-    y = a < 0 && a > -INFINITY && !whole ? (double)NAN : y;
-    return a == 1 || b == 0 ? 1 : (float)y;
+    double a = (double)af, b = (double)bf, l = wide_log(fabs(a)), bl = b * l;
+    bl = l == 0 ? ((a > 0) | (b == b) ? 0 : bl) : bl;
+    bl = b == 0 ? 0 : bl;
+    double y = wide_exp(bl), limited = fabs(b) < 0x1p31 ? b : 0,
+           t = limited * 0.5; /* beyond 2^24 every float is even */
+    double part = (limited + ROUNDER) - ROUNDER - limited, half = (t + ROUNDER) - ROUNDER - t;
+    uint64_t odd =
+        (part == 0 ? bits64_of(a) : 0) & (half != 0 ? (uint64_t)1 << 63 : 0); /* sign of a, if b is odd */
+    y = double_of(bits64_of(y) ^ odd);
+    double fraction = part != 0 ? (double)NAN : y;
+    fraction = a < 0 ? fraction : y;
+    return (float)(a > -(double)INFINITY ? fraction : y);
 }
 
 /* ---- trigonometry: x = n pi/2 + r ---- */
