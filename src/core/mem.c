@@ -7,6 +7,7 @@
  */
 #include "core/mem.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -179,6 +180,9 @@ void ms_memory_empty_cache(void)
             }
     }
     pthread_mutex_unlock(&lock);
+#ifdef __GLIBC__
+    malloc_trim(0); /* blocks below 32 MiB lie on its heap, which it keeps when something above is alive */
+#endif
 }
 
 MsMemoryStats ms_memory_stats(void)

@@ -54,6 +54,22 @@ def test_memory():
         runtime.set_memory(init_size='many')
 
 
+def test_empty_cache_gives_back():
+    """Blocks between others that stay alive go back to the system as well."""
+    def resident():
+        with open('/proc/self/statm') as f:
+            return int(f.read().split()[1]) * os.sysconf('SC_PAGE_SIZE')
+    ms.ops.ones((2048, 3000), ms.float32).asnumpy()  # the C library serves blocks up to the largest freed from its heap
+    runtime.empty_cache()
+    xs = [ms.ops.ones((256, 1000 + k), ms.float32) for k in range(128)]
+    for x in xs:
+        x.asnumpy()
+    kept, before = xs[::16], resident()
+    del x, xs
+    runtime.empty_cache()
+    assert before - resident() > 64 << 20 and len(kept) == 8
+
+
 def test_options():
     device_context.ascend.op_precision.precision_mode('force_fp32')
     with pytest.raises(ValueError, match='precision_mode'):

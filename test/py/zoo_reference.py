@@ -3,6 +3,7 @@
     python test/py/zoo_reference.py values [MODEL ...]    records outputs and gradients (all rows of CASES)
     python test/py/zoo_reference.py names [MODEL ...]     records a digest of parameter names, shapes and dtypes
     python test/py/zoo_reference.py check [MODEL ...]     compares; every registered model also takes a step of training
+                                                          (ZOO_RESULTS=FILE: keeps the verdicts there, goes on where it was)
 
 The first two run with the original MindSpore on the path and mindcv installed, and write data/zoo.npz. test_zoo.py compares
 a fast part, `./dev check zoo` everything.
@@ -105,10 +106,10 @@ def product(name, value):
     return np.dot(random_of('along ' + name).standard_normal(value.size), value.ravel().astype(np.float64))
 
 
-def names(model):
+def names(model, net=None):
     """Digest of the parameters in their order, and the lines behind it."""
     import mindcv
-    net = mindcv.create_model(model, num_classes=10)
+    net = net or mindcv.create_model(model, num_classes=10)
     lines = [f'{k} {p.name} {tuple(p.shape)} {p.dtype} {p.requires_grad}' for k, p in net.parameters_and_names()]
     return zlib.crc32('\n'.join(lines).encode()), lines
 
@@ -163,6 +164,8 @@ def step(model):
     import mindcv
     from mindspore import nn, ops
     net = mindcv.create_model(model, num_classes=10)
+    digest = np.load(DATA).get(model + '/names')
+    found = [] if digest is None or names(model, net)[0] == digest else ['parameter names']
     if model.startswith('volo'):  # one of its kernels is float16, so that float32 is refused, by the original too
         net = ms.amp.auto_mixed_precision(net, 'O3')
     for size in sizes(model):
@@ -175,7 +178,6 @@ def step(model):
             error = e
     else:
         raise error
-    found = []
     graph = outputs(ms.jit(net)(x))[0]
     if 'mae' not in model and not np.allclose(y.asnumpy(), graph.asnumpy(), 0, 1e-4 * np.abs(y.asnumpy()).max()):
         found.append('Graph mode differs from PyNative mode')
@@ -196,26 +198,34 @@ def step(model):
 
 def check(models):
     import mindcv
-    table, failed = np.load(DATA), 0
-    models = models or mindcv.list_models()
-    for k, model in enumerate(models, 1):
-        begin = time.perf_counter()
-        try:
-            found = [] if f'{model}/names' not in table or names(model)[0] == table[f'{model}/names'] else ['parameter names']
-            if f'{model}/output' in table:
-                found += differences(model) + differences(model, ms.jit)
-            found += step(model)
-        except Exception as e:
-            if isinstance(e, KeyError) and e.args == (model,):  # mindcv itself registers it without its configuration
-                print(f'{k}/{len(models)} {model} cannot be built by mindcv')
+    models, results = models or mindcv.list_models(), os.environ.get('ZOO_RESULTS', os.devnull)
+    with open(results, 'a+') as file:
+        file.seek(0)
+        done = {line.split()[0]: line for line in file if ' FAILED ' not in line}
+        for k, model in enumerate(models, 1):
+            if model in done:
                 continue
-            found = [f'{type(e).__name__}: {e}'.strip().split('\n')[0]]
-        failed += bool(found)
-        print(f'{k}/{len(models)} {model} {time.perf_counter() - begin:.1f} s', 'FAILED ' + '; '.join(found[:3]) if found else 'ok',
-              flush=True)
-        gc.collect()
+            begin = time.perf_counter()
+            done[model] = f'{model} {verdict(model)}'
+            print(f'{k}/{len(models)} {done[model]} ({time.perf_counter() - begin:.1f} s)', flush=True)
+            print(done[model], file=file, flush=True)
+            gc.collect()
+            ms.runtime.empty_cache()
+    failed = sum(' FAILED ' in done[model] for model in models)
     print(f'{len(models) - failed} passed, {failed} failed')
     return failed
+
+
+def verdict(model):
+    try:
+        found = step(model)
+        if model + '/output' in np.load(DATA):
+            found += differences(model) + differences(model, ms.jit)
+    except Exception as e:
+        if isinstance(e, KeyError) and e.args == (model,):
+            return 'ok: mindcv registers it without its configuration'
+        found = [f'{type(e).__name__}: {e}'.strip().split('\n')[0]]
+    return 'FAILED ' + '; '.join(found[:3]) if found else 'ok'
 
 
 if __name__ == '__main__':
