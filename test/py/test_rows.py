@@ -158,26 +158,36 @@ def check_values(row, name, case, float_name):
 
 # ---- gradients ----
 
+def real_part(t):
+    return ms.ops.real(t) if isinstance(t, ms.Tensor) and t.is_complex() else t if isinstance(t, ms.Tensor) else np.real(t)
+
+
 def weighted(results, weights):
-    """Sum of weight times result over the floating results."""
+    """Sum of weight times result over the floating results; of complex ones the real part."""
     total = None
     for r, w in zip(results, weights):
         if w is None:
             continue
-        term = (r * w).sum()
+        term = real_part(r * w).sum()
         total = term if total is None else total + term
     return total
 
 
+def uniform(draw, low, high, like):
+    """Random weights or directions of the shape and kind of an array."""
+    real = draw.uniform(low, high, like.shape)
+    return real + 1j * draw.uniform(low, high, like.shape) if like.dtype.kind == 'c' else real
+
+
 def weight_of(w):
     w = np.asarray(w)
-    return np.random.default_rng(w.size).uniform(0.5, 1.5, w.shape) if w.dtype.kind == 'f' else None
+    return uniform(np.random.default_rng(w.size), 0.5, 1.5, w) if w.dtype.kind in 'fc' else None
 
 
 def check_gradient(row, case):
     fn, what = function(row.names[0]), f'{row.names[0]}({case})'
     arrays = leaves((case.args, case.kw))
-    spots = [k for k, a in enumerate(arrays) if a.dtype.kind == 'f' and a.size]
+    spots = [k for k, a in enumerate(arrays) if a.dtype.kind in 'fc' and a.size]
     if isinstance(row.grad, tuple):
         spots = [k for k in spots if k in row.grad]
     base = [a.copy() for a in arrays]
@@ -204,25 +214,25 @@ def check_gradient(row, case):
     tensors = [ms.Tensor(base[k]) for k in spots]
     grads = flat(gradient(*tensors))
     draw = np.random.default_rng(3)
-    directions = [draw.uniform(-1, 1, base[k].shape) for k in spots]
+    directions = [uniform(draw, -1, 1, base[k]) for k in spots]
     for s, (k, u) in enumerate(zip(spots, directions)):
         moved = [[v + sign * EPS * u if n == k else v for n, v in enumerate(base)] for sign in (1, -1)]
         numeric = (ref_loss(moved[0]) - ref_loss(moved[1])) / (2 * EPS)
-        close((grads[s].asnumpy() * u).sum(), numeric, 3e-6 * row.tol, f'gradient of {what} by array {k}')
+        close(np.real(grads[s].asnumpy() * u.conj()).sum(), numeric, 3e-6 * row.tol, f'gradient of {what} by array {k}')
     if not row.second:
         return
 
     def along(*xs):
         total = None
         for g, u in zip(flat(gradient(*xs)), directions):
-            term = (g * ms.Tensor(u)).sum()
+            term = real_part(g * ms.Tensor(u.conj())).sum()
             total = term if total is None else total + term
         return total
 
     seconds = flat(ms.grad(along, tuple(range(len(spots))))(*tensors))
     ahead, behind = [along(*[ms.Tensor(base[k] + sign * EPS * u) for k, u in zip(spots, directions)]).asnumpy()
                      for sign in (1, -1)]
-    exact = sum((s.asnumpy() * u).sum() for s, u in zip(seconds, directions))
+    exact = sum(np.real(s.asnumpy() * u.conj()).sum() for s, u in zip(seconds, directions))
     close(exact, (ahead - behind) / (2 * EPS), 3e-5 * row.tol, f'second gradient of {what}')
 
 

@@ -72,10 +72,10 @@ row('ops.round mint.round mint.special.round Tensor.round', rounded, c(F), c(F, 
 row('ops.round mint.round mint.special.round Tensor.round', rounded, c(np.array([0.5, 1.5, -0.5, -2.5])), grad=False)
 row('ops.frac', lambda x: x - np.trunc(x), c(F), c(x=F))
 row('mint.frac Tensor.frac', lambda x: x - np.trunc(x), c(F))
-row('ops.real mint.real Tensor.real', lambda x: np.real(x) + 0.0, c(C), c(F), grad=False)
-row('ops.imag mint.imag Tensor.imag', lambda x: np.imag(x) + 0.0, c(C), grad=False)
-row('ops.conj Tensor.conj', np.conj, c(C), c(F), grad=False)
-row('ops.angle Tensor.angle', np.angle, c(C), c(F), grad=False)
+row('ops.real mint.real Tensor.real', lambda x: np.real(x) + 0.0, c(C), c(F))
+row('ops.imag mint.imag Tensor.imag', lambda x: np.imag(x) + 0.0, c(C))
+row('ops.conj Tensor.conj', np.conj, c(C), c(F))
+row('ops.angle Tensor.angle', np.angle, c(C), c(F))
 
 
 def nan_to_num(x, nan=None, posinf=None, neginf=None):
@@ -86,7 +86,7 @@ def nan_to_num(x, nan=None, posinf=None, neginf=None):
 
 
 row('ops.nan_to_num mint.nan_to_num Tensor.nan_to_num', nan_to_num, c(F), c(ODD, 1.0, 2.0, 3.0),
-    c(ODD, nan=9, posinf=7, neginf=-7), grad=False)
+    c(ODD, nan=9, posinf=7, neginf=-7))
 row('ops.isnan Tensor.isnan', np.isnan, c(ODD), c(I))
 row('mint.isnan ops.isnan_ext', np.isnan, c(ODD), c(I))
 row('ops.isinf mint.isinf Tensor.isinf', np.isinf, c(ODD), c(I))

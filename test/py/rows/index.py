@@ -137,9 +137,9 @@ row('Tensor.index_add_', index_add, c(M, 0, TWICE, f(3, 3)), c(M, dim=-1, index=
 row('Tensor.index_add', index_add_old, c(M, TWICE, f(3, 3), 0), c(M, indices=TWICE, y=f(4, 3), axis=1, use_lock=False,
                                                                 check_index_bound=True))
 row('ops.index_add', index_add_old, c(M, TWICE.astype(np.int32), f(3, 3), 0), c(
-    x=M, indices=TWICE, y=f(4, 3), axis=1, use_lock=False, check_index_bound=True), inplace=False, grad=False)
+    x=M, indices=TWICE, y=f(4, 3), axis=1, use_lock=False, check_index_bound=True), inplace=False)
 row('ops.inplace_index_add', lambda var, indices, updates, axis: index_add(var, axis, indices, updates),
-    c(M, TWICE.astype(np.int32), f(3, 3), 0), c(var=M, indices=TWICE, updates=f(4, 3), axis=1), grad=False)
+    c(M, TWICE.astype(np.int32), f(3, 3), 0), c(var=M, indices=TWICE, updates=f(4, 3), axis=1))
 row('ops.index_fill Tensor.index_fill', lambda x, axis, index, value: changed(x, whole(axis, index), value),
     c(M, 0, K, 2.5), c(x=M, axis=1, index=K[:2], value=np.array(1.5)))
 row('Tensor.index_fill_', lambda x, dim, index, value: changed(x, whole(dim, index), value), c(M, 0, K, 2.5),
@@ -170,7 +170,7 @@ def nd(mode):
 POINTS = f(3, lo=0.5, hi=2)
 REPEATED = np.array([[0, 2], [3, 1], [0, 2]])
 row('ops.tensor_scatter_update ops.scatter_nd_update Tensor.scatter_nd_update', nd('set'), c(M, ND, POINTS),
-    c(input_x=M, indices=ND[:, :1], updates=f(3, 3)), grad=False)
+    c(input_x=M, indices=ND[:, :1], updates=f(3, 3)))
 row('ops.tensor_scatter_add Tensor.tensor_scatter_add', nd('add'), c(M, REPEATED, POINTS),
     c(input_x=M, indices=ND[:, :1], updates=f(3, 3)))
 for mode in 'sub mul div max min'.split():
@@ -178,11 +178,11 @@ for mode in 'sub mul div max min'.split():
         c(input_x=M, indices=ND[:, :1], updates=f(3, 3, lo=1)))
 for mode in 'add sub mul div max min'.split():
     row(f'ops.scatter_nd_{mode}', nd(mode), c(M, REPEATED, POINTS),
-        c(input_x=M, indices=ND[:, :1], updates=f(3, 3, lo=1), use_locking=True), inplace=True, grad=False)
+        c(input_x=M, indices=ND[:, :1], updates=f(3, 3, lo=1), use_locking=True), inplace=True)
 for mode in 'update add mul div max min'.split():
     row(f'ops.scatter_{mode}', lambda x, indices, updates, mode='set' if mode == 'update' else mode:
         changed(x, indices, updates, mode), c(M, K, f(3, 3, lo=1)), c(input_x=M, indices=K[:2], updates=f(2, 3, lo=1)),
-        inplace=True, grad=False)
+        inplace=True)
 row('ops.scatter_nd', lambda indices, updates, shape: changed(np.zeros(shape), tuple(np.moveaxis(indices, -1, 0)), updates, 'add'),
     c(REPEATED, POINTS, (4, 3)), c(indices=ND[:, :1], updates=f(3, 3), shape=(4, 3)))
 

@@ -77,14 +77,14 @@ row('ops.cosine_embedding_loss', cosine_embedding, c(X, f(4, 3), np.array([1, -1
     c(X, f(4, 3), np.array([1, -1, 1, -1]), 0.2, 'none'),
     c(input1=X, input2=f(4, 3), target=np.array([1, -1, 1, -1]), margin=0.1, reduction='sum'), tol=10)
 row('ops.margin_ranking_loss', last(lambda x, y, target, margin=0.0: np.maximum(0, -target * (x - y) + margin), 4),
-    c(F, G, ONE), c(F, G, ONE, 0.5, 'none'), c(input1=F, input2=G, target=ONE, margin=0.3, reduction='sum'), grad=(0, 1))
+    c(F, G, ONE), c(F, G, ONE, 0.5, 'none'), c(input1=F, input2=G, target=ONE, margin=0.3, reduction='sum'))
 row('ops.hinge_embedding_loss', last(lambda x, y, margin=1.0: np.where(y > 0, x, np.maximum(0, margin - x)), 3),
     c(F, ONE), c(F, ONE, 0.5, 'none'), c(inputs=F, targets=ONE, margin=2.0, reduction='sum'), grad=(0,))
 row('ops.soft_margin_loss', last(lambda input, target: np.log1p(np.exp(-target * input)), 2), c(F, ONE), c(F, ONE, 'none'),
-    c(input=F, target=ONE, reduction='sum'), grad=(0,))
+    c(input=F, target=ONE, reduction='sum'))
 row('ops.multilabel_soft_margin_loss', last(lambda x, y, weight=1: -(weight * (
     y * np.log(sigmoid(x)) + (1 - y) * np.log(sigmoid(-x)))).mean(-1), 3), c(F, (ONE + 1) / 2), c(F, (ONE + 1) / 2, CW, 'none'),
-    c(input=F, target=(ONE + 1) / 2, weight=CW, reduction='sum'), grad=(0,))
+    c(input=F, target=(ONE + 1) / 2, weight=CW, reduction='sum'))
 
 
 def gaussian_nll(x, target, var, full=False, eps=1e-6, reduction='mean'):
@@ -93,7 +93,7 @@ def gaussian_nll(x, target, var, full=False, eps=1e-6, reduction='mean'):
 
 
 row('ops.gaussian_nll_loss', gaussian_nll, c(F, G, W), c(F, G, W, True, 0.1, 'none'),
-    c(x=F, target=G, var=W, full=True, eps=1e-3, reduction='sum'), grad=(0, 1))
+    c(x=F, target=G, var=W, full=True, eps=1e-3, reduction='sum'))
 
 
 def multi_margin(x, target, p=1, margin=1, weight=None, reduction='mean'):
@@ -106,7 +106,7 @@ def multi_margin(x, target, p=1, margin=1, weight=None, reduction='mean'):
 
 
 row('ops.multi_margin_loss', multi_margin, c(X, CLASSES), c(X, CLASSES, 2, 0.5, CW, 'none'),
-    c(input=X, target=CLASSES, p=1, margin=2, weight=CW, reduction='sum'), grad=(0,))
+    c(input=X, target=CLASSES, p=1, margin=2, weight=CW, reduction='sum'))
 
 
 def triplet(a, p, n, margin=1.0, power=2, eps=1e-6, swap=False, reduction='mean'):
@@ -167,13 +167,12 @@ GRID, AT = f(2, 3, 2, 2), i(2, 2, 2, hi=3).astype(np.int32)
 LABELS = CLASSES.astype(np.int32)
 NLL = (c(LOGP, LABELS), c(LOGP, LABELS, CW, 0, 'sum'), c(log_softmax(GRID, 1), AT, reduction='none'), c(LOGP, LABELS, CW),
        c(LOGP, LABELS, weight=CW, ignore_index=2, reduction='mean'))
-row('ops.nll_loss', nll, *NLL, c(inputs=LOGP, target=LABELS, weight=CW, label_smoothing=0.2), c(LOGP, LABELS, None, -100, 'none', 0.1),
-    grad=(0,))
-row('mint.nn.functional.nll_loss', nll, *NLL, c(input=LOGP, target=LABELS), grad=(0,))
+row('ops.nll_loss', nll, *NLL, c(inputs=LOGP, target=LABELS, weight=CW, label_smoothing=0.2), c(LOGP, LABELS, None, -100, 'none', 0.1))
+row('mint.nn.functional.nll_loss', nll, *NLL, c(input=LOGP, target=LABELS))
 row('ops.cross_entropy mint.nn.functional.cross_entropy', cross_entropy, c(X, LABELS), c(X, LABELS, CW, 0, 'sum'),
     c(GRID, AT, reduction='none'), c(X, LABELS, CW), c(X, LABELS, weight=CW, ignore_index=2, reduction='mean', label_smoothing=0.2),
     c(X, softmax(f(4, 3), 1)), c(X, softmax(f(4, 3), 1), weight=CW, reduction='sum', label_smoothing=0.1),
-    c(input=X, target=CLASSES), grad=(0,))
+    c(input=X, target=CLASSES))
 
 # ---- softmax ----
 
@@ -187,14 +186,14 @@ def dim(fn):
 
 
 row('ops.softmax', of(softmax), c(F), c(T3, 1), c(input=T3, axis=0))
-row('ops.softmax', of(softmax), c(F, dtype=ms.float64), out='float64', tol=1e5)
+row('ops.softmax', of(softmax), c(F, dtype=ms.float64), out='float64')
 row('mint.softmax mint.nn.functional.softmax', dim(softmax), c(T3, 1), c(input=T3, dim=-1))
 row('mint.nn.functional.softmax', dim(softmax), c(F), c(T3))
-row('mint.softmax mint.nn.functional.softmax', dim(softmax), c(F, 0, dtype=ms.float64), out='float64', tol=1e5)
+row('mint.softmax mint.nn.functional.softmax', dim(softmax), c(F, 0, dtype=ms.float64), out='float64')
 row('Tensor.softmax', of(softmax), c(F), c(T3, 1), c(T3, axis=0))
-row('Tensor.softmax', of(softmax), c(F, 0, ms.float64), out='float64', tol=1e5)
+row('Tensor.softmax', of(softmax), c(F, 0, ms.float64), out='float64')
 row('ops.log_softmax', of(log_softmax), c(F), c(T3, 1), c(logits=T3, axis=0))
 row('mint.nn.functional.log_softmax mint.special.log_softmax', dim(log_softmax), c(F), c(T3, 1), c(input=T3, dim=-1), c(T3))
-row('mint.nn.functional.log_softmax mint.special.log_softmax', dim(log_softmax), c(F, 0, dtype=ms.float64), out='float64', tol=1e5)
+row('mint.nn.functional.log_softmax mint.special.log_softmax', dim(log_softmax), c(F, 0, dtype=ms.float64), out='float64')
 row('ops.softmin', lambda x, axis=-1, dtype=None: softmax(-x, axis), c(F), c(T3, 1), c(x=T3, axis=0))
-row('ops.softmin', lambda x, axis=-1, dtype=None: softmax(-x, axis), c(F, dtype=ms.float64), out='float64', tol=1e5)
+row('ops.softmin', lambda x, axis=-1, dtype=None: softmax(-x, axis), c(F, dtype=ms.float64), out='float64')

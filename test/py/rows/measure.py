@@ -40,14 +40,14 @@ row('mint.kthvalue Tensor.kthvalue', lambda x, k, dim=-1, keepdim=False: tuple(
     c(X, 2), c(X, 1, dim=0, keepdim=True))
 row('ops.quantile Tensor.quantile', quantile(np.quantile), c(X, 0.3), c(X, 0.7, axis=1, keepdims=True),
     c(X, 1, axis=0), c(N, 0.5, axis=1))
-row('ops.nanquantile Tensor.nanquantile', quantile(np.nanquantile), c(X, 0.3), c(N, 0.5, axis=0, keepdims=True), grad=False)
+row('ops.nanquantile Tensor.nanquantile', quantile(np.nanquantile), c(X, 0.3), c(N, 0.5, axis=0, keepdims=True))
 row('ops.aminmax Tensor.aminmax', lambda x, axis=0, keepdims=False: (x.min(axis, keepdims=keepdims), x.max(axis, keepdims=keepdims)),
     c(X), c(X, axis=1, keepdims=True), c(X, axis=None))
 row('Tensor.ptp', np.ptp, c(X), c(X, axis=1, keepdims=True))
 row('ops.nanmean Tensor.nanmean', lambda x, axis=None, keepdims=False, dtype=None: np.nanmean(x, axis, keepdims=keepdims),
-    c(X), c(N, axis=1, keepdims=True), grad=False)
+    c(X), c(N, axis=1, keepdims=True))
 row('ops.nanmean Tensor.nanmean', lambda x, axis=None, keepdims=False, dtype=None: np.nanmean(x, axis, keepdims=keepdims),
-    c(X, 0, dtype=ms.float64), grad=False, out='float64')
+    c(X, 0, dtype=ms.float64), out='float64')
 
 
 def covariance(x, correction=1, fweights=None, aweights=None):
@@ -55,7 +55,7 @@ def covariance(x, correction=1, fweights=None, aweights=None):
 
 
 row('ops.cov Tensor.cov', covariance, c(X), c(V, correction=0), c(X, fweights=np.array([1, 2, 1, 3])), grad=True)
-row('ops.cov Tensor.cov', covariance, c(X, aweights=np.abs(f(4)) + 0.1), grad=False)
+row('ops.cov Tensor.cov', covariance, c(X, aweights=np.abs(f(4)) + 0.1))
 
 
 def norm(x, p):

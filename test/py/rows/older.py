@@ -48,7 +48,7 @@ row('ops.shape_mul', lambda s: math.prod(s), c((2, 3, 4)), c(input_data=(5,)))
 row('ops.tuple_to_array', lambda x: np.array(x, None if isinstance(x[0], float) else np.int32), c((1, 2, 3)), c(input_x=(4.5, 5.0)))
 row('ops.is_nonzero', lambda x: bool(x), c(np.array([2.5])), c(input=np.array(0)), dynamic=True)
 row('ops.t mint.t Tensor.t', lambda x: x.T, c(F), c(input=f(3)))
-row('ops.adjoint Tensor.adjoint', lambda x: x.swapaxes(-1, -2).conj(), c(T3), c(f(2, 3) + 1j * f(2, 3)), grad=False)
+row('ops.adjoint Tensor.adjoint', lambda x: x.swapaxes(-1, -2).conj(), c(T3), c(f(2, 3) + 1j * f(2, 3)))
 row('ops.reshape_', lambda x, shape: x.reshape(shape), c(T3, (4, 6)), c(input=T3, shape=(-1,)))
 row('ops.tensor_slice', lambda x, begin, size: x[tuple(slice(b, b + n) for b, n in zip(begin, size))], c(T3, (0, 1, 2), (2, 2, 2)),
     c(input=F, begin=(1, 0), size=(1, 2)))

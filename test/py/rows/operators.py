@@ -126,9 +126,9 @@ row('Tensor.equal', lambda x, y: np.equal(x, y), c(F, F.copy()), c(I, J))
 
 # ---- in place ----
 
-row('ops.assign Tensor.assign_value', lambda variable, value: value, c(F, G), inplace=True, grad=False)
-row('ops.assign_add', np.add, c(F, G), c(variable=F, value=G), inplace=True, grad=False)
-row('ops.assign_sub', np.subtract, c(F, G), c(variable=F, value=G), inplace=True, grad=False)
+row('ops.assign Tensor.assign_value', lambda variable, value: value, c(F, G), inplace=True)
+row('ops.assign_add', np.add, c(F, G), c(variable=F, value=G), inplace=True)
+row('ops.assign_sub', np.subtract, c(F, G), c(variable=F, value=G), inplace=True)
 row('Tensor.copy_', lambda x, src, non_blocking=False: np.broadcast_to(src, x.shape).astype(x.dtype), c(F, G), c(F, V), c(I, F),
     c(F, src=G, non_blocking=True), inplace=True)
 row('Tensor.fill_', lambda x, value: np.full_like(x, value), c(F, 2.5), c(I, 3), inplace=True)

@@ -169,9 +169,8 @@ def bincount(x, weights=None, minlength=0):
     return np.bincount(x, weights, minlength)
 
 
-row('ops.bincount Tensor.bincount', bincount, c(RUNS), c(RUNS, f(8)), c(input=RUNS, weights=None, minlength=7), dynamic=True,
-    grad=False, out='float32')
-row('mint.bincount', bincount, c(RUNS), c(RUNS, f(8)), c(input=RUNS, weights=None, minlength=7), dynamic=True, grad=False)
+row('ops.bincount Tensor.bincount', bincount, c(RUNS), c(RUNS, f(8)), c(input=RUNS, weights=None, minlength=7), dynamic=True, out='float32')
+row('mint.bincount', bincount, c(RUNS), c(RUNS, f(8)), c(input=RUNS, weights=None, minlength=7), dynamic=True)
 
 
 def histc(x, bins=100, min=0, max=0):

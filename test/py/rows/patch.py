@@ -102,7 +102,7 @@ GRID = f(2, 3, 4, 2, lo=-1.3, hi=1.3)
 row('ops.grid_sample mint.nn.functional.grid_sample', grid_sample, c(X, GRID), c(X, GRID, 'bilinear', 'border', True),
     c(X, GRID, padding_mode='reflection', align_corners=False), c(X, GRID, mode='bicubic', padding_mode='border'),
     c(f(1, 2, 3, 3, 4), f(1, 2, 2, 2, 3, lo=-1.2, hi=1.2)), second=False)
-row('ops.grid_sample', grid_sample, c(X, GRID, 'nearest'), c(X, GRID, 'bicubic', 'reflection', True), grad=False)
+row('ops.grid_sample', grid_sample, c(X, GRID, 'nearest'), c(X, GRID, 'bicubic', 'reflection', True))
 
 
 def space_to_batch(x, block, pads):
@@ -158,5 +158,5 @@ def iou(a, g, mode='iou'):
 
 
 BOX = np.concatenate([f(3, 2, lo=0, hi=4), f(3, 2, lo=3, hi=9)], 1)
-row('ops.iou', iou, c(BOX, BOX[:2] + 0.7), c(BOX, BOX[:2] + 0.3, mode='iof'), grad=False)
+row('ops.iou', iou, c(BOX, BOX[:2] + 0.7), c(BOX, BOX[:2] + 0.3, mode='iof'))
 row('ops.bias_add', lambda x, b: x + b.reshape((-1,) + (1,) * (x.ndim - 2)), c(X, f(3)), c(f(2, 3), f(3)))

@@ -22,7 +22,7 @@ X, W = f(2, 23), f(6, lo=.5)
 STFT = c(X, 8), c(X[0], 8, 3, 5, normalized=True), c(X, 8, window=W, win_length=6, center=False), c(X[0], 7, 2, onesided=False), c(
     X, 8, pad_mode='CONSTANT'), c(X, 8, hop_length=5, pad_mode='symmetric', return_complex=False)
 row('ops.stft', stft, *STFT, tol=10)
-row('ops.stft', stft, c(X, 8, return_complex=True), tol=10, grad=False)
+row('ops.stft', stft, c(X, 8, return_complex=True), tol=10)
 
 
 def conv_tbc(input, weight, bias, pad=0):
