@@ -1,4 +1,5 @@
 """Event files: framing and content, read back by a small decoder of the protocol buffer wire format."""
+import shutil
 import struct
 import zlib
 
@@ -113,9 +114,53 @@ def test_collector(tmp_path):
     model = ms.Model(net, nn.CrossEntropyLoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9), {'acc'})
     model.fit(1, data, data, callbacks=SummaryCollector(str(tmp_path), collect_freq=3))
     found = events(tmp_path)
-    assert {('loss', 1), ('loss', 4), ('learning_rate', 1), ('input_data', 4), ('1.weight', 1), ('eval/metric/acc', 4)} <= set(found)
-    assert ('loss', 2) not in found
+    assert {('loss/auto', 1), ('loss/auto', 3), ('learning_rate/auto', 1), ('input_data/auto', 3), ('1.weight/auto', 1), ('eval/metric/acc', 4)} <= set(found)
+    assert not {('loss/auto', 2), ('loss/auto', 4)} & set(found)
     with pytest.raises(NotImplementedError, match='collect_graph'):
         SummaryCollector(str(tmp_path), collect_specified_data={'collect_graph': True})
     with pytest.raises(ValueError, match='zz'):
         SummaryCollector(str(tmp_path), collect_specified_data={'zz': True})
+
+
+@pytest.mark.parametrize('mode', [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_operators_of_a_network(tmp_path, mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.scalar, self.tensor = ms.ops.ScalarSummary(), ms.ops.TensorSummary()
+
+        def construct(self, x):
+            self.scalar('total', x.sum())
+            self.tensor('all', x)
+            return x * 2
+    ms.set_context(mode=mode)
+    net = Net()
+    try:
+        net(ms.Tensor([9.0]))  # nobody listens
+        with SummaryRecord(str(tmp_path), export_options={'tensor_format': 'npy'}) as log:
+            for step in (1, 2):
+                net(ms.Tensor([1.0, step]))
+                log.record(step)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    found = {path.name: np.load(path).tolist() for path in tmp_path.glob('export_*/tensor/*.npy')}
+    assert found == {'all_1.npy': [1, 1], 'all_2.npy': [1, 2]}
+    for folder in tmp_path.glob('export_*'):
+        shutil.rmtree(folder)
+    found = events(tmp_path)
+    assert [struct.unpack('<f', found['total', step][2][0]) for step in (1, 2)] == [(2.0,), (3.0,)]
+    with pytest.raises(ValueError, match='name'):
+        ms.ops.ScalarSummary()('', ms.Tensor(1.0))
+
+
+def test_arguments_of_a_collector(tmp_path):
+    for more, error, text in ((dict(collect_freq=0), ValueError, 'greater than 0'), (dict(keep_default_action=1), TypeError, 'bool'),
+                              (dict(collect_specified_data={'histogram_regular': '*'}), ValueError, 'histogram_regular'),
+                              (dict(collect_specified_data={'collect_metric': 1}), TypeError, 'collect_metric'),
+                              (dict(export_options={'tensor_format': 'npz'}), ValueError, 'npz'),
+                              (dict(custom_lineage_data={'a': None}), TypeError, 'lineage')):
+        with pytest.raises(error, match=text):
+            SummaryCollector(str(tmp_path), **more)
+    (tmp_path / 'file').write_text('')
+    with pytest.raises(NotADirectoryError):
+        SummaryCollector(str(tmp_path / 'file'))

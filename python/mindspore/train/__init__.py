@@ -8,7 +8,7 @@ _LAZY = {
     'mindspore.train.dataset_helper': 'DatasetHelper connect_network_with_dataset data_sink',
     'mindspore.train.loss_scale_manager': 'LossScaleManager FixedLossScaleManager DynamicLossScaleManager',
     'mindspore.train.callback': 'Callback LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
-                                'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit',
+                                'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit SummaryCollector',
     'mindspore.train.metrics': 'Metric rearrange_inputs names get_metric_fn Accuracy Precision Recall Fbeta F1 '
                                'TopKCategoricalAccuracy Top1CategoricalAccuracy Top5CategoricalAccuracy ROC auc ConfusionMatrix '
                                'ConfusionMatrixMetric Loss MAE MSE CosineSimilarity Perplexity BleuScore Dice HausdorffDistance '
@@ -16,7 +16,7 @@ _LAZY = {
     'mindspore.train.serialization': 'save_checkpoint load_checkpoint load_checkpoint_async load_param_into_net '
                                      'async_ckpt_thread_status ckpt_to_safetensors safetensors_to_ckpt',
     'mindspore.train.model_files': 'export load load_mindir save_mindir',
-    'mindspore.train.summary': 'SummaryRecord SummaryCollector',
+    'mindspore.train.summary': 'SummaryRecord',
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 __all__ = sorted(_HOME)

@@ -2,6 +2,7 @@
 
 import math
 
+from mindspore import _c
 from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._rows import Rows, nn, optim
@@ -210,16 +211,28 @@ class Partial(Primitive):
 
 
 class _Summary(Primitive):
-    """Outside a SummaryRecord there is nowhere to write: the value is checked."""
+    """Gives its value to the SummaryRecord that is open when it runs; without one the value is checked only."""
 
     def __init__(self):
         super().__init__(type(self).__name__)
 
     def __call__(self, name, value):
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"For '{self.name}', the 'name' must be a str that is not empty, but got {name!r}.")
+        from mindspore.jit.effects import waits
+        from mindspore.train.summary import summary_record
+        if not isinstance(name, str):
+            raise TypeError(f"For '{self.name}', the 'name' must be a str, but got {type(name).__name__}.")
+        if not name:
+            raise ValueError(f"For '{self.name}', the 'name' must not be empty.")
         if not isinstance(value, Tensor):
             raise TypeError(f"For '{self.name}', the 'value' must be a Tensor, but got {type(value).__name__}.")
+        plugin = self.name.removesuffix("Summary").lower()
+        if plugin in ("tensor", "histogram") and not value.ndim:
+            raise ValueError(f"For '{self.name}', the 'value' must have at least one axis, but got the shape ().")
+        summary_record.check_shape(plugin, self.name, value.shape, value.size)
+        if waits(value):
+            _c.host(lambda now: summary_record.tell(plugin, name, now), (value,))
+        else:
+            summary_record.tell(plugin, name, value)
 
 
 class ScalarSummary(_Summary):

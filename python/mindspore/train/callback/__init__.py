@@ -5,5 +5,6 @@ from mindspore.train.callback._callback import _InternalCallbackParam
 from mindspore.train.callback._checkpoint import *  # noqa: F403
 from mindspore.train.callback._monitor import *  # noqa: F403
 from mindspore.train.callback._request_exit import *  # noqa: F403
+from mindspore.train.callback._summary_collector import SummaryCollector
 
-__all__ = [*_callback.__all__, *_monitor.__all__, *_checkpoint.__all__, *_request_exit.__all__]
+__all__ = [*_callback.__all__, *_monitor.__all__, *_checkpoint.__all__, *_request_exit.__all__, "SummaryCollector"]
