@@ -19,6 +19,7 @@
 #define GRAIN 32768      /* elements a thread gets at least */
 #define SHORT_ROW 64     /* shorter inner rows are packed together */
 #define TILE_MAX 8192    /* bytes of a tile of one operand */
+#define TILE_FILLED 2048 /* the same where every row fills tiles with another value */
 
 /* ---- the walk over elements ---- */
 
@@ -165,6 +166,15 @@ static void pack(const Walk *w, const Operand *o, const int64_t *idx, int64_t m,
             at[k] = 0;
         } while (k > 0);
     }
+}
+
+/* Does some input repeat one value along a row, and another along the next? */
+static bool fills_by_row(const Walk *w)
+{
+    for (int i = 0; i < w->p->n_in; i++)
+        for (int k = 0; k < w->n_dim - 1 && w->op[i].fixed; k++)
+            if (w->op[i].step[k] != 0) return true;
+    return false;
 }
 
 static const char *position(const Walk *w, const Operand *o, const int64_t *idx, int64_t linear)
@@ -326,7 +336,8 @@ MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in
         w.width = width_of(&w);
         w.tile = TILE_BYTES / ((p->n_in + p->n_slot + 1) * w.width) / 64 * 64;
         if (w.tile < 64) w.tile = 64;
-        if (w.tile > TILE_MAX / w.width) w.tile = TILE_MAX / w.width;
+        int64_t most = (fills_by_row(&w) ? TILE_FILLED : TILE_MAX) / w.width;
+        if (w.tile > most) w.tile = most;
         ms__parallel_for(y->numel, GRAIN, run_range, &w);
     }
     for (int i = 0; i < n_held; i++)

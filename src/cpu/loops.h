@@ -80,7 +80,10 @@ typedef struct MsLoopSet {
     const MsRowSet *rows;
     const MsFolds *const *folds; /* by dtype; bool as uint8, whose sum is not used */
     void (*from_half[2])(int64_t n, float *y, const uint16_t *x); /* float16, bfloat16 */
-    MsFoldEight sum_half[2]; /* eight rows, added as float32, into float64 */
+    const MsFold (*extremes)[2];    /* by dtype: maxima and minima of runs, see cpu/isa/extreme.c */
+    MsFoldEight sum_half[2];        /* eight rows, added as float32, into float64 */
+    MsFold run_half[2];             /* the same of a run: n is a multiple of 8 MS_LANES */
+    void (*sum_lanes)(double *acc); /* MS_LANES accumulators into the first, by halving */
     void (*to_half[2])(int64_t n, uint16_t *y, const float *x);
 } MsLoopSet;
 

@@ -27,6 +27,7 @@ typedef struct Reduction {
     MsDtype acc_dtype;
     MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
     MsFoldEight eight;    /* or NULL */
+    MsFold run_half;      /* of a half type's sum along the innermost dimension, or NULL */
     int half, size, acc_size;
     double divisor;       /* -1: none */
     const double *center; /* not NULL: squares of the distances from center, which is laid out as y */
@@ -170,9 +171,10 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
         return;
     }
     int64_t at = 0;
-    if (r->half && step == r->size && r->kind == MS_FOLD_SUM && !center && !rows)
-        for (; at + 8 * MS_LANES <= n; at += 8 * MS_LANES)
-            r->eight(MS_LANES, acc, x + at * step, MS_LANES * step);
+    if (r->run_half && step == r->size && !center) {
+        at = n / (8 * MS_LANES) * (8 * MS_LANES);
+        if (at > 0) r->run_half(at, acc, x);
+    }
     char buf[CHUNK * 16], raw[CHUNK * 2];
     for (int64_t m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
@@ -251,6 +253,10 @@ static void finish(const Reduction *r, int64_t n, void *acc, char *y, int64_t st
     MsDtype to = (MsDtype)r->y->dtype;
     int size = (int)ms_dtype_size(to);
     bool half = to == MS_FLOAT16 || to == MS_BFLOAT16;
+    if (to == r->acc_dtype && step == size) {
+        memcpy(y, acc, (size_t)(n * size));
+        return;
+    }
     char *out = step == size ? y : buf;
     if (half) {
         ms__loop_cast(r->acc_dtype, to)(n, buf, src, NULL);
@@ -282,12 +288,40 @@ static Unit unit_at(const Reduction *r, int64_t u)
     return t;
 }
 
-static void finish_unit(const Reduction *r, const Unit *t, void *acc)
+/* Joins the accumulators of a run in the first. */
+static void join_lanes(const Reduction *r, void *acc)
 {
-    if (r->inner.reduced)
-        for (int64_t h = r->n_lane / 2; h > 0; h /= 2) r->combine(h, acc, (char *)acc + h * r->acc_size);
-    finish(r, t->n, acc, t->y,
-           r->inner.reduced ? (int64_t)ms_dtype_size((MsDtype)r->y->dtype) : r->inner.out);
+    if (r->kind == MS_FOLD_SUM && r->acc_dtype == MS_FLOAT64 && r->n_lane == MS_LANES) {
+        ms__loops()->sum_lanes(acc);
+        return;
+    }
+    for (int64_t h = r->n_lane / 2; h > 0; h /= 2) r->combine(h, acc, (char *)acc + h * r->acc_size);
+}
+
+/* Results of runs wait here until they are finished together: those of neighbouring rows. */
+typedef struct Finished {
+    char *y;
+    int64_t n;
+    _Alignas(16) char acc[64 * 16];
+} Finished;
+
+static void flush(const Reduction *r, Finished *f)
+{
+    if (f->n > 0) finish(r, f->n, f->acc, f->y, (int64_t)ms_dtype_size((MsDtype)r->y->dtype));
+    f->n = 0;
+}
+
+static void finish_unit(const Reduction *r, const Unit *t, void *acc, Finished *f)
+{
+    if (!r->inner.reduced) {
+        finish(r, t->n, acc, t->y, r->inner.out);
+        return;
+    }
+    join_lanes(r, acc);
+    int64_t size = (int64_t)ms_dtype_size((MsDtype)r->y->dtype);
+    if (f->n == 64 || (f->n > 0 && t->y != f->y + f->n * size)) flush(r, f);
+    if (f->n == 0) f->y = t->y;
+    memcpy(f->acc + f->n++ * r->acc_size, acc, (size_t)r->acc_size);
 }
 
 static int64_t acc_bytes(const Reduction *r)
@@ -300,12 +334,15 @@ static void run_items(void *ctx, int64_t begin, int64_t end)
 {
     const Reduction *r = ctx;
     Accumulators acc;
+    Finished f;
+    f.n = 0;
     for (int64_t item = begin; item < end; item++) {
         Unit t = unit_at(r, item / r->blocks);
         void *to = r->partial ? (void *)(r->partial + item * acc_bytes(r)) : (void *)&acc;
         fold_unit(r, &t, item % r->blocks, to);
-        if (!r->partial) finish_unit(r, &t, to);
+        if (!r->partial) finish_unit(r, &t, to, &f);
     }
+    flush(r, &f);
 }
 
 /* Reduces the axes of mask; y has the remaining shape (with or without the axes as 1). */
@@ -331,18 +368,27 @@ static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldK
     r.fold = r.inner.reduced ? f->lanes[r.kind] : f->rows[r.kind];
     r.eight = !r.half ? f->eight[r.kind] : r.kind == MS_FOLD_SUM ? ms__loops()->sum_half[r.half - 1] : NULL;
     r.combine = ms__loops()->folds[r.acc_dtype]->rows[r.kind];
+    if (r.inner.reduced && r.half && r.kind == MS_FOLD_SUM) r.run_half = ms__loops()->run_half[r.half - 1];
+    if (r.inner.reduced && r.kind >= MS_FOLD_MAX) { /* reads the half types as they are */
+        r.fold = ms__loops()->extremes[dtype][r.kind - MS_FOLD_MAX];
+        r.n_lane = 1;
+        r.half = 0;
+    }
     int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
     if (bytes && !(r.partial = ms__alloc((size_t)bytes))) return MS_ERROR_MEMORY;
     int64_t per_item = x->numel / items + 1;
     ms__parallel_for(items, per_item >= GRAIN ? 1 : GRAIN / per_item, run_items, &r);
     if (!r.partial) return MS_OK;
+    Finished done;
+    done.n = 0;
     for (int64_t u = 0; u < r.units; u++) {
         Unit t = unit_at(&r, u);
         char *acc = r.partial + u * r.blocks * acc_bytes(&r);
         int64_t n = r.inner.reduced ? r.n_lane : t.n;
         for (int64_t b = 1; b < r.blocks; b++) r.combine(n, acc, acc + b * acc_bytes(&r));
-        finish_unit(&r, &t, acc);
+        finish_unit(&r, &t, acc, &done);
     }
+    flush(&r, &done);
     ms__free(r.partial, (size_t)bytes);
     return MS_OK;
 }

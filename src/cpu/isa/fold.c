@@ -99,6 +99,16 @@
 #define TABLE JOIN(ms__folds_c128_, MS_ISA)
 #include "cpu/isa/fold_of.h"
 
+extern void JOIN(ms__sum_lanes_, MS_ISA)(double *acc);
+void JOIN(ms__sum_lanes_, MS_ISA)(double *acc)
+{
+    for (int i = 0; i < 32; i++) acc[i] += acc[i + 32];
+    for (int i = 0; i < 16; i++) acc[i] += acc[i + 16];
+    for (int i = 0; i < 8; i++) acc[i] += acc[i + 8];
+    for (int i = 0; i < 4; i++) acc[i] += acc[i + 4];
+    acc[0] = (acc[0] + acc[2]) + (acc[1] + acc[3]);
+}
+
 #define TABLE_OF(suf) JOIN(JOIN(ms__folds_, suf), JOIN(_, MS_ISA))
 extern const MsFolds *const JOIN(ms__folds_, MS_ISA)[MS_N_PLAIN];
 const MsFolds *const JOIN(ms__folds_, MS_ISA)[MS_N_PLAIN] = {
