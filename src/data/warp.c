@@ -15,6 +15,7 @@
 typedef struct Map {
     double m[9];
     int64_t h, w; /* of the result */
+    bool projective;
 } Map;
 
 static const float *texel(const float *in, int64_t h, int64_t w, int64_t n, int64_t y, int64_t x,
@@ -51,10 +52,17 @@ static void sample(const float *in, int64_t h, int64_t w, int64_t n, double y, d
         }
 }
 
-/* Places between pixels are counted in 32nds, as OpenCV counts them and with it the original. */
-static double step(double v, bool projective)
+/* Places between pixels are counted in 32nds, as OpenCV counts them and with it the original. An affine place is the sum
+ * of its row's share and its column's, each rounded to 1024ths by itself. */
+static double projective_step(double v, int inter)
 {
-    return projective ? rint(v * 32) / 32 : floor((rint(v * 1024) + 16) / 32) / 32;
+    return inter == MS_INTER_NEAREST ? v : rint(v * 32) / 32;
+}
+
+static double affine_step(double row, double column, int inter)
+{
+    double sum = rint(row * 1024) + rint(column * 1024);
+    return inter == MS_INTER_NEAREST ? floor((sum + 512) / 1024) : floor((sum + 16) / 32) / 32;
 }
 
 static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, const double *rgb)
@@ -83,12 +91,15 @@ static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, 
     float *out = (float *)y->data;
     for (int64_t i = 0; i < t->h; i++)
         for (int64_t j = 0; j < t->w; j++, out += n) {
-            double u = m[0] * (double)j + m[1] * (double)i + m[2],
-                   v = m[3] * (double)j + m[4] * (double)i + m[5];
-            double d = m[6] * (double)j + m[7] * (double)i + m[8];
-            if (d != 1) u /= d, v /= d;
+            double u, v, d = m[6] * (double)j + m[7] * (double)i + m[8];
+            if (!t->projective) {
+                u = affine_step(m[1] * (double)i + m[2], m[0] * (double)j, inter);
+                v = affine_step(m[4] * (double)i + m[5], m[3] * (double)j, inter);
+            } else {
+                u = projective_step((m[0] * (double)j + m[1] * (double)i + m[2]) / d, inter);
+                v = projective_step((m[3] * (double)j + m[4] * (double)i + m[5]) / d, inter);
+            }
             if (!(u > -1e6 && u < 1e7 && v > -1e6 && v < 1e7)) u = v = -1e6;
-            if (inter != MS_INTER_NEAREST) u = step(u, d != 1), v = step(v, d != 1);
             sample((const float *)f->data, h, w, n, v, u, inter, fill, out);
         }
     if (!ms_dtype_is_float((MsDtype)x->dtype))
@@ -104,7 +115,7 @@ static MsTensor *warp(MsTransformCall *c, MsTensor *x, const Map *t, int inter, 
 static MsStatus run_rotation(MsTransformCall *c)
 {
     const double *arg = c->op->arg;
-    double degrees = arg[0] + (arg[1] - arg[0]) * ms__data_unit(c->rng), a = degrees * M_PI / 180;
+    double degrees = arg[0] + (arg[1] - arg[0]) * ms__data_unit(c->rng), a = (float)degrees * M_PI / 180;
     double cs = cos(a), sn = sin(a);
     for (int k = 0; k < c->n_in; k++) {
         MsTensor *x = c->in[k];
@@ -127,12 +138,19 @@ static MsStatus run_rotation(MsTransformCall *c)
 
 /* ---- affine ---- */
 
-/* The inverse of: translate to the centre, rotate, shear, scale, back, translate. */
+static double radians(double degrees)
+{
+    return (float)((float)degrees * M_PI / 180);
+}
+
+/* The inverse of: translate to the centre, rotate, shear, scale, back, translate. The parameters are float32, as the
+ * original's are: a place near the middle of two steps depends on it. */
 static MsTensor *affine(MsTransformCall *c, MsTensor *x, double degrees, double tx, double ty, double scale,
                         double shear_x, double shear_y, int inter, const double *rgb)
 {
     Map t = {.h = x->ndim > 1 ? x->shape[0] : 0, .w = x->ndim > 1 ? x->shape[1] : 0};
-    double r = degrees * M_PI / 180, sx = shear_x * M_PI / 180, sy = shear_y * M_PI / 180;
+    double r = radians(degrees), sx = radians(shear_x), sy = radians(shear_y);
+    tx = (float)tx, ty = (float)ty, scale = (float)scale;
     double cx = ((double)t.w - 1) / 2, cy = ((double)t.h - 1) / 2;
     double a = cos(r - sy) / cos(sy), b = -cos(r - sy) * tan(sx) / cos(sy) - sin(r);
     double d = sin(r - sy) / cos(sy), e = -sin(r - sy) * tan(sx) / cos(sy) + cos(r);
@@ -162,7 +180,8 @@ static MsStatus run_random_affine(MsTransformCall *c)
     const double *p = c->op->arg;
     MsTensor *x = c->in[0];
     double h = x->ndim > 1 ? (double)x->shape[0] : 0, w = x->ndim > 1 ? (double)x->shape[1] : 0;
-    double degrees = between(c, p), tx = between(c, p + 2) * w, ty = between(c, p + 4) * h;
+    double degrees = between(c, p);
+    double tx = (float)between(c, p + 2) * w, ty = (float)between(c, p + 4) * h;
     double scale = between(c, p + 6), sx = between(c, p + 8), sy = between(c, p + 10);
     c->out[0] = affine(c, x, degrees, tx, ty, scale, sx, sy, (int)p[12], p + 13);
     return c->out[0] ? MS_OK : ms_error()->code;
@@ -200,7 +219,7 @@ static MsStatus perspective(MsTransformCall *c, const double *start, const doubl
 {
     static const double black[3];
     MsTensor *x = c->in[0];
-    Map t = {.h = x->ndim > 1 ? x->shape[0] : 0, .w = x->ndim > 1 ? x->shape[1] : 0};
+    Map t = {.h = x->ndim > 1 ? x->shape[0] : 0, .w = x->ndim > 1 ? x->shape[1] : 0, .projective = true};
     if (!homography(end, start, t.m))
         return MS_FAIL(MS_ERROR_RUNTIME, "%s: the points lie on a line.", c->op->kind->name);
     c->out[0] = warp(c, x, &t, inter, black);
