@@ -33,15 +33,16 @@ _LAZY = {
     'mindspore.common.sparse_tensor': 'COOTensor CSRTensor RowTensor SparseTensor',
     'mindspore.common._mutable': 'mutable',
     'mindspore.common.symbol': 'Symbol',
-    'mindspore.common.tools': 'run_check set_recursion_limit swap_tensors',
+    'mindspore.common.tools': 'run_check set_recursion_limit swap_tensors set_dump',
     'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
                        'ckpt_to_safetensors safetensors_to_ckpt export load load_mindir save_mindir Model DatasetHelper connect_network_with_dataset data_sink Callback '
                        'LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
                        'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit '
                        'LossScaleManager FixedLossScaleManager DynamicLossScaleManager build_train_network '
-                       'SummaryRecord SummaryCollector',
+                       'SummaryRecord SummaryCollector TrainFaultTolerance',
     'mindspore.profiler': 'Profiler',
     'mindspore.jit': 'jit jit_class constexpr lazy_inline no_inline',
+    'mindspore.jit.dynamic': 'enable_dynamic',
 }
 _HOME = {name: module for module, names in _LAZY.items() for name in names.split()}
 _MODULES = ('ops', 'mint', 'nn', 'dataset', 'common', 'train', 'amp', 'context', 'numpy', 'communication', 'parallel',

@@ -1,10 +1,11 @@
-"""run_check, set_recursion_limit and swap_tensors."""
+"""run_check, set_recursion_limit, swap_tensors and set_dump."""
 import sys
+import warnings
 
 from mindspore import _c
 from mindspore._c import Tensor
 
-__all__ = ["run_check", "set_recursion_limit", "swap_tensors"]
+__all__ = ["run_check", "set_recursion_limit", "swap_tensors", "set_dump"]
 
 
 def run_check():
@@ -41,3 +42,26 @@ def swap_tensors(t1, t2):
         vars(t1).update(vars(t2))
         vars(t2).clear()
         vars(t2).update(first)
+
+
+def set_dump(target, enabled=True):
+    """Marks a Cell, with the operators and Cells in it, or a Primitive as one whose data devices write out. Only Ascend devices do:
+    on the CPU the mark is kept and a warning says so."""
+    from mindspore import context
+    from mindspore.nn.cell import Cell
+    from mindspore.ops.primitive import Primitive
+    if not isinstance(target, (Cell, Primitive)):
+        raise ValueError(f"The \"target\" parameter must be an instance of Cell or Primitive, but got an instance of {type(target)}.")
+    if not isinstance(enabled, bool):
+        raise ValueError(f"The \"enabled\" parameter must be bool, but got {type(enabled)}.")
+    warnings.warn("Current device_target is CPU. Only Ascend device target is supported currently: nothing is dumped.", stacklevel=2)
+    if context.get_context("mode") != context.GRAPH_MODE:
+        warnings.warn("Current mode is PYNATIVE_MODE. Only GRAPH_MODE is supported currently.", stacklevel=2)
+    if isinstance(target, Primitive):
+        target.add_prim_attr("dump", "true" if enabled else "false")
+        return
+    target.add_flags_recursive(dump=enabled)
+    for _, cell in target.cells_and_names():
+        for value in vars(cell).values():
+            if isinstance(value, Primitive):
+                value.add_prim_attr("dump", "true" if enabled else "false")

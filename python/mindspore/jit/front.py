@@ -585,7 +585,10 @@ class Jit:
             if boxes:
                 form.boxes = tuple([path for path, _ in boxes])
                 result = (result, *[box for _, box in boxes])
-            form.result = _take_result(result, outs, xs, passed)
+            if isinstance(result, _parameter_type()) and not _c.is_traced(result):
+                form.result = result  # a Parameter that the function only hands through
+            else:
+                form.result = _take_result(result, outs, xs, passed)
             base = len(outs)
             form.passed = tuple(passed)
             form.writes = []

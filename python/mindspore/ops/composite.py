@@ -10,11 +10,11 @@ from mindspore._c import Tensor, dtype as _Dtype
 __all__ = ['GradOperation', 'HyperMap', 'Map', 'MultitypeFuncGraph', 'partial', 'depend']
 
 
-def partial(func, *args):
-    """func with its first arguments given."""
+def partial(func, *args, **named):
+    """func with its first arguments, or those of a name, given."""
     if not callable(func):
         raise TypeError(f"For 'partial', the 'func' must be callable, but got {type(func).__name__}.")
-    return lambda *rest, **kwargs: func(*args, *rest, **kwargs)
+    return lambda *rest, **kwargs: func(*args, *rest, **{**named, **kwargs})
 
 
 def depend(value, expr):

@@ -8,7 +8,7 @@ _LAZY = {
     'mindspore.train.dataset_helper': 'DatasetHelper connect_network_with_dataset data_sink',
     'mindspore.train.loss_scale_manager': 'LossScaleManager FixedLossScaleManager DynamicLossScaleManager',
     'mindspore.train.callback': 'Callback LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
-                                'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit SummaryCollector',
+                                'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit SummaryCollector TrainFaultTolerance',
     'mindspore.train.metrics': 'Metric rearrange_inputs names get_metric_fn Accuracy Precision Recall Fbeta F1 '
                                'TopKCategoricalAccuracy Top1CategoricalAccuracy Top5CategoricalAccuracy ROC auc ConfusionMatrix '
                                'ConfusionMatrixMetric Loss MAE MSE CosineSimilarity Perplexity BleuScore Dice HausdorffDistance '

@@ -156,8 +156,13 @@ def _chosen(names, filter_prefix, specify_prefix, choice_func):
             raise ValueError(f"For 'load_checkpoint', the '{name}' can't be empty or include '', but got {value!r}.")
         return tuple(values)
     drop, keep = prefixes(filter_prefix, "filter_prefix"), prefixes(specify_prefix, "specify_prefix")
-    return {n for n in names if (keep is None or n.startswith(keep)) and not (drop is not None and n.startswith(drop)) and
-            (choice_func is None or choice_func(n))}
+    chosen = {n for n in names if (keep is None or n.startswith(keep)) and not (drop is not None and n.startswith(drop))}
+    if choice_func is None:
+        return chosen
+    try:
+        return {n for n in chosen if choice_func(n)}
+    except Exception as e:
+        raise ValueError(f"For 'load_checkpoint', the 'choice_func' failed: {e}") from e
 
 
 def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=None, dec_key=None, dec_mode="AES-GCM",

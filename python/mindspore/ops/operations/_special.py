@@ -205,9 +205,9 @@ class Partial(Primitive):
     def __init__(self):
         super().__init__("Partial")
 
-    def __call__(self, func, *args):
+    def __call__(self, func, *args, **kwargs):
         from mindspore.ops.composite import partial
-        return partial(func, *args)
+        return partial(func, *args, **kwargs)
 
 
 class _Summary(Primitive):

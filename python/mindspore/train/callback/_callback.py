@@ -10,6 +10,7 @@ __all__ = ["Callback", "LambdaCallback", "RunContext", "InternalCallbackParam"]
 STAGES = ("on_train_begin", "on_train_epoch_begin", "on_train_step_begin", "on_train_step_end", "on_train_epoch_end",
           "on_train_end", "on_eval_begin", "on_eval_epoch_begin", "on_eval_step_begin", "on_eval_step_end", "on_eval_epoch_end",
           "on_eval_end")
+SHORT = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
 
 
 class InternalCallbackParam(dict):
@@ -174,5 +175,5 @@ def _all(stage):
     return call
 
 
-for _stage in STAGES:
+for _stage in STAGES + SHORT:
     setattr(CallbackList, _stage, _all(_stage))

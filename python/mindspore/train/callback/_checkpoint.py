@@ -196,7 +196,8 @@ class ModelCheckpoint(Callback):
         folder, prefix = self._place(p)
         c = self._config
         step = (p.cur_step_num - 1) % p.batch_num + 1
-        path = os.path.join(folder, f"{prefix}-{p.cur_epoch_num}_{step}{mark}.{c.format}")
+        place = "" if callable(self._prefix) else f"-{p.cur_epoch_num}_{step}"  # a function names the whole file
+        path = os.path.join(folder, f"{prefix}{place}{mark}.{c.format}")
         self._make_room()
         save_checkpoint(c.saved_network or p.train_network, path, c.integrated_save, c.async_save, c._entries(p), c.enc_key, c.enc_mode,
                         crc_check=c.crc_check, format=c.format)

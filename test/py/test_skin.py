@@ -1,0 +1,95 @@
+"""Public names around the operators: marks, dynamic sizes, what compiled functions hand back, names of checkpoints."""
+import os
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+
+
+def test_set_dump():
+    net = nn.SequentialCell(nn.ReLU())
+    net.add = ops.Add()
+    with pytest.warns(UserWarning, match='Ascend'):
+        ms.set_dump(net)
+    assert net[0].get_flags()['dump'] is True and net.add.attrs['dump'] == 'true'
+    with pytest.warns(UserWarning):
+        ms.set_dump(net.add, False)
+    assert net.add.attrs['dump'] == 'false'
+    with pytest.raises(ValueError, match='target'):
+        ms.set_dump(1)
+
+
+def test_enable_dynamic():
+    @ms.enable_dynamic(x=Tensor(shape=[None, 3], dtype=ms.float32))
+    @ms.jit
+    def double(x):
+        return x * 2
+    for n in (2, 4, 5):
+        x = np.arange(3 * n, dtype=np.float32).reshape(n, 3)
+        np.testing.assert_array_equal(double(Tensor(x)).asnumpy(), 2 * x)
+    assert double.ms_jit.compile_count == 1
+    for wrong in (np.ones((2, 4), np.float32), np.ones((2, 3), np.int32), np.ones(3, np.float32)):
+        with pytest.raises(ValueError, match="'x'"):
+            double(Tensor(wrong))
+    with pytest.raises(ValueError, match="no parameter 'z'"):
+        ms.enable_dynamic(z=Tensor(1))(double)
+    with pytest.raises(TypeError, match="'x'"):
+        ms.enable_dynamic(x=3)
+
+
+def test_mutable_refuses():
+    loop = []
+    loop.append(loop)
+    for args, error, text in ((([1], [1]), TypeError, 'second input'), ((True, True), TypeError, 'list or tuple'), ((loop,), TypeError, 'self-reference'),
+                              (([1, np.ones(1)],), TypeError, 'should be one of'), (([1, 2.5], True), ValueError, 'same')):
+        with pytest.raises(error, match=text):
+            ms.mutable(*args)
+    assert ms.mutable([1, 2], True) == [1, 2]
+
+
+def test_compiled_function_hands_a_parameter_back():
+    p = Parameter(Tensor([1.0, 2.0]), name='p')
+
+    @ms.jit
+    def first(q, x):
+        return q
+
+    @ms.jit
+    def global_one(x):
+        return p
+    x = Tensor([1.0, 1.0])
+    assert first(p, x) is p and global_one(x) is p
+    p.name = 'other'
+    assert global_one(x).name == 'other'
+    q = Parameter(Tensor([5.0]), name='q')
+    assert first(q, x) is q
+
+
+def test_names_of_checkpoints(tmp_path):
+    net = nn.Dense(2, 1)
+    p = ms.train.callback.InternalCallbackParam(train_network=net, epoch_num=1, cur_epoch_num=1, cur_step_num=3, batch_num=4)
+    context = ms.RunContext(p)
+    for prefix, name in ((lambda p: f'step{p.cur_step_num}', 'step3.ckpt'), ('a', 'a-1_3.ckpt')):
+        saver = ms.ModelCheckpoint(prefix, lambda p: str(tmp_path), ms.CheckpointConfig(1))
+        saver.begin(context)
+        saver.step_end(context)
+        assert os.listdir(tmp_path) == [name]
+        path = tmp_path / name
+        with pytest.raises(ValueError, match='choice_func'):
+            ms.load_checkpoint(str(path), choice_func=lambda name: name.startswith(3))
+        path.unlink()
+
+
+def test_fault_tolerance_is_refused(monkeypatch):
+    with pytest.raises(ValueError, match='MS_ENABLE_TFT'):
+        ms.train.TrainFaultTolerance()
+    monkeypatch.setenv('MS_ENABLE_TFT', '{UCE:1}')
+    with pytest.raises(ValueError, match='Ascend'):
+        ms.train.TrainFaultTolerance()
+
+
+def test_partial_by_name():
+    total = ops.Partial()(ops.ReduceSum(keep_dims=True), axis=1)
+    assert total(Tensor([[1.0, 2.0]])).shape == (1, 1)
