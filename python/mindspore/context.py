@@ -1,5 +1,6 @@
 """The context: execution mode, device, seeds, and options that existing scripts set."""
 import os
+import re
 import sys
 from collections import namedtuple
 
@@ -11,8 +12,10 @@ STRICT, COMPATIBLE, LAX = 0, 1, 2
 # Known options and their defaults. Those that steer other back ends are stored and have no effect here.
 _options = {
     'mode': PYNATIVE_MODE, 'device_target': 'CPU', 'device_id': 0, 'jit_level': 'O1', 'jit_config': {},
-    'pynative_synchronize': True, 'deterministic': 'ON', 'enable_graph_kernel': False, 'graph_kernel_flags': '',
-    'save_graphs': False, 'save_graphs_path': '.', 'max_call_depth': 1000, 'max_device_memory': '1024GB',
+    'pynative_synchronize': True, 'deterministic': 'ON', 'enable_ge': False, 'enable_reduce_precision': True,
+    'enable_profiling': False, 'enable_debug_runtime': False, 'enable_parallel_split': False, 'profiling_options': 'training_trace',
+    'aoe_job_type': '2', 'topo_order': '', 'enable_graph_kernel': False,
+    'graph_kernel_flags': '', 'save_graphs': False, 'save_graphs_path': '.', 'max_call_depth': 1000, 'max_device_memory': '1024GB',
     'mempool_block_size': '1GB', 'memory_optimize_level': 'O0', 'memory_offload': 'OFF', 'precompile_only': False,
     'reserve_class_name_in_scope': True, 'enable_compile_cache': False, 'compile_cache_path': '', 'runtime_num_threads': 0,
     'inter_op_parallel_num': 0, 'ascend_config': {}, 'gpu_config': {}, 'print_file_path': '', 'env_config_path': '',
@@ -25,6 +28,11 @@ _flags = dict(flag.lstrip('-').split('=', 1) for flag in os.environ.get('MS_DEV_
 _fused_elements = max(1, int(_flags.get('min_elements', 16384)))
 _options['enable_graph_kernel'] = _flags.get('opt_level', '1') != '0'
 _c.lazy(_fused_elements if _options['enable_graph_kernel'] else 0)
+_TYPES = {**{key: type(value) for key, value in _options.items()}, 'save_graphs': (bool, int)}
+_READ = {'max_device_memory': lambda value: float(value[:-2]), 'mempool_block_size': lambda value: float(value[:-2]),
+         'memory_optimize_level': lambda value: int(value[1:]), 'save_graphs': lambda value: 2 if value is True else int(value)}
+_CHOICES = {'deterministic': ('ON', 'OFF'), 'exec_order': ('bfs', 'dfs'), 'memory_optimize_level': ('O0', 'O1'),
+            'jit_syntax_level': (STRICT, COMPATIBLE, LAX)}
 _seed = None
 _DeviceInfo = namedtuple('_DeviceInfo', ['device_target', 'device_id'])
 
@@ -56,6 +64,17 @@ def _check(key, value):
     if key not in _options:
         raise ValueError(f"For 'context.set_context', the keyword argument {key} is not recognized! For detailed usage of "
                          f"'set_context', please refer to its documentation.")
+    if key == 'enable_ge':
+        raise AttributeError("For 'context.set_context', the option 'enable_ge' can only be read.")
+    if not isinstance(value, _TYPES[key]):
+        raise TypeError(f"The parameter '{key}' must be {_TYPES[key]}, but got {type(value)}")
+    if value not in _CHOICES.get(key, (value,)):
+        raise ValueError(f"For 'context.set_context', the argument '{key}' must be one of {list(_CHOICES[key])}, but got {value}.")
+    if key in ('max_call_depth', 'runtime_num_threads', 'inter_op_parallel_num') and value < (key == 'max_call_depth'):
+        raise ValueError(f"For 'context.set_context', the argument '{key}' must be at least {int(key == 'max_call_depth')}, but got "
+                         f"{value}.")
+    if key in ('max_device_memory', 'mempool_block_size') and not re.fullmatch(r'\d+(\.\d+)?GB', value):
+        raise ValueError(f"For 'context.set_context', the argument '{key}' must be a text like '3.5GB', but got {value}.")
     if key == 'mode' and (value not in (GRAPH_MODE, PYNATIVE_MODE) or isinstance(value, bool)):
         raise ValueError("For 'context.set_context', the argument 'mode' should be context.GRAPH_MODE (0) or "
                          f"context.PYNATIVE_MODE (1), but got {value}.")
@@ -96,7 +115,7 @@ def get_context(attr_key):
     """The value of an option."""
     if attr_key not in _options:
         raise ValueError(f"For 'context.get_context', the argument {attr_key} is not recognized!")
-    return _options[attr_key]
+    return _READ.get(attr_key, lambda value: value)(_options[attr_key])
 
 
 def set_seed(seed):

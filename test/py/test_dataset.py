@@ -205,6 +205,10 @@ def test_sampler_of_python():
 
     d = ds.NumpySlicesDataset(list(range(8)), sampler=Sized(5))
     assert d.get_dataset_size() == 5 and rows(d) == [0, 1, 2, 3, 4]
+    selected = Sized(5)
+    selected.num_samples = 15  # not of a ds.Sampler: of how many it selects, say
+    d = ds.NumpySlicesDataset(list(range(8)), sampler=selected)
+    assert d.get_dataset_size() == len(rows(d)) == 5
     d = ds.NumpySlicesDataset(list(range(20)), sampler=Sized(15))
     assert d.get_dataset_size() == 15
     with pytest.raises(RuntimeError, match='data read from generator 10 is different from generator.len 15'):

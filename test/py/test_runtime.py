@@ -82,6 +82,21 @@ def test_options():
     assert ms.get_context('deterministic') == 'ON'
 
 
+def test_context_options():
+    assert ms.get_context('enable_ge') is False and ms.get_context('max_device_memory') == 1024
+    for options, error in (({'enable_ge': True}, AttributeError), ({'max_device_memory': '3'}, ValueError), ({'check_bprop': 1}, TypeError),
+                           ({'deterministic': True}, TypeError), ({'exec_order': 'zz'}, ValueError), ({'max_call_depth': 0}, ValueError),
+                           ({'memory_optimize_level': 'O2'}, ValueError), ({'zz': 1}, ValueError)):
+        with pytest.raises(error, match=next(iter(options))):
+            ms.set_context(op_timeout=1, **options)
+    assert ms.get_context('op_timeout') == 900  # nothing of a refused call is set
+    try:
+        ms.set_context(mempool_block_size='3.5GB', memory_optimize_level='O1')
+        assert (ms.get_context('mempool_block_size'), ms.get_context('memory_optimize_level')) == (3.5, 1)
+    finally:
+        ms.set_context(mempool_block_size='1GB', memory_optimize_level='O0')
+
+
 def test_parallel_context():
     ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True)
     assert ms.get_auto_parallel_context('parallel_mode') == 'data_parallel'

@@ -91,8 +91,8 @@ def _copied(sampler):
 
 
 def _length(sampler):
-    """How many indices a sampler says it gives."""
-    return getattr(sampler, 'num_samples', None) or (len(sampler) if hasattr(sampler, '__len__') else None)
+    """How many indices a sampler says it gives; `num_samples` of one that is no Sampler may mean something else."""
+    return isinstance(sampler, Sampler) and sampler.num_samples or (len(sampler) if hasattr(sampler, '__len__') else None)
 
 
 def _indices(sampler, n_rows):
