@@ -1,4 +1,4 @@
-/* measure.c - rows of statistics, distances, segments, windows and combinations: compositions that need no loop of
+/* measure.c - rows of statistics, distances, windows and combinations: compositions that need no loop of
  * their own. Order statistics come from a sort, so their gradient goes to the elements that were picked. */
 #include "api/args.h"
 
@@ -504,72 +504,6 @@ MS_API(logcumsumexp, "ops.logcumsumexp Tensor.logcumsumexp", "(input: Tensor, ax
     top = ms_where(ms_is_finite(top), top, constant(x, 0));
     MsTensor *sum = ms_cumsum(ms_cast(ms_exp(ms_sub(x, top)), MS_FLOAT64), axis, false, false);
     return R(ms_add(ms__cast_to(ms_log(sum), dtype_of(x)), top));
-}
-
-/* ---- segments ---- */
-
-/* Slices of x gathered by the id of their segment; ids out of range are dropped when negative. */
-static MsStatus segments(MsApiCall *c, const char *op, const char *mode, double empty)
-{
-    MsTensor *x = T(0), *id = ms__cast_to(T(1), MS_INT64);
-    int64_t n = 0, s[MS_MAX_DIM];
-    if (ARG(2)->kind == MS_ARG_TENSOR)
-        MS_TRY(ms_tensor_item_int(T(2), &n));
-    else
-        n = I(2);
-    if (!id || id->ndim > x->ndim || memcmp(id->shape, x->shape, (size_t)id->ndim * sizeof *s) != 0 || n < 1)
-        return id ? MS_FAIL(MS_ERROR_VALUE,
-                            "For '%s', 'segment_ids' of shape %s must be the first axes of %s and "
-                            "'num_segments' positive.",
-                            op, ms__shape_text(id->ndim, id->shape), ms__shape_text(x->ndim, x->shape))
-                  : ms_error()->code;
-    int64_t inner = id->numel ? x->numel / id->numel : 0;
-    s[0] = n + 1;
-    for (int d = id->ndim; d < x->ndim; d++) s[d - id->ndim + 1] = x->shape[d];
-    MsInts shape = {x->ndim - id->ndim + 1, s};
-    id = ms_reshape(id, MS_INTS(id->numel));
-    MsTensor *last = whole(n);
-    id = ms_where(ms_lt(id, whole(0)), last, id); /* the dropped ones go to a row of their own */
-    MsTensor *src = ms_reshape(x, MS_INTS(id ? id->numel : 0, inner)), *y;
-    if (strcmp(mode, "add") == 0) {
-        y = ms_scatter_add(ms_full(MS_INTS(n + 1, inner), 0, dtype_of(x)), id, src, 0);
-    } else {
-        MsTensor *start = is_exact(x) ? ms_full_int(MS_INTS(n + 1, inner), (int64_t)empty, dtype_of(x))
-                                      : ms_full(MS_INTS(n + 1, inner), empty, dtype_of(x));
-        id = ms_broadcast_to(ms__unsqueezed(id, 1), MS_INTS(id ? id->numel : 0, inner));
-        y = id ? ms_put_along(start, id, src, 0, mode) : NULL;
-    }
-    return R(ms__narrowed(ms_reshape(y, shape), 0, 0, n));
-}
-/* The largest (smallest) value of a dtype: what an empty segment of a minimum (maximum) holds. */
-static double limit(const MsTensor *x, bool top)
-{
-    static const double largest[] = {65504, 0x1.FEp127, 0x1.FFFFFEp127, 0x1.FFFFFFFFFFFFFp1023};
-    MsDtype d = dtype_of(x);
-    if (ms_dtype_is_float(d)) return (top ? 1 : -1) * largest[d - MS_FLOAT16];
-    double bits = 8.0 * (double)ms_dtype_size(d);
-    if (!ms_dtype_is_signed_int(d)) return top ? exp2(bits) - 1 : 0;
-    return top ? (bits == 64 ? 0x1.FFFFFFFFFFFFFp62 : exp2(bits - 1) - 1) : -exp2(bits - 1);
-}
-MS_API(unsorted_segment_sum, "ops.unsorted_segment_sum",
-       "(input_x: Tensor, segment_ids: Tensor, num_segments: int|Tensor) -> Tensor")
-{
-    return segments(c, "unsorted_segment_sum", "add", 0);
-}
-MS_API(unsorted_segment_max, "ops.unsorted_segment_max Tensor.unsorted_segment_max",
-       "(x: Tensor, segment_ids: Tensor, num_segments: int|Tensor) -> Tensor")
-{
-    return segments(c, "unsorted_segment_max", "max", limit(T(0), false));
-}
-MS_API(unsorted_segment_min, "ops.unsorted_segment_min Tensor.unsorted_segment_min",
-       "(x: Tensor, segment_ids: Tensor, num_segments: int|Tensor) -> Tensor")
-{
-    return segments(c, "unsorted_segment_min", "min", limit(T(0), true));
-}
-MS_API(unsorted_segment_prod, "ops.unsorted_segment_prod Tensor.unsorted_segment_prod",
-       "(x: Tensor, segment_ids: Tensor, num_segments: int|Tensor) -> Tensor")
-{
-    return segments(c, "unsorted_segment_prod", "mul", 1);
 }
 
 /* ---- combinations ---- */

@@ -6,7 +6,6 @@
 #include "op/random.h"
 #include "trace/trace.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -422,62 +421,6 @@ MS_API(p_scatter_nd_update, "_p.scatter_nd_update_",
     MsTensor *y = ms_scatter_nd(T(0), T(1), T(2), "set");
     MS_TRY(ms_tensor_write(T(0), y));
     return R(T(0));
-}
-
-/* The smallest or largest finite number of a dtype. */
-static MsTensor *limit(MsDtype dtype, bool smallest)
-{
-    if (ms_dtype_is_int(dtype)) {
-        int bits = 8 * (int)ms_dtype_size(dtype);
-        if (!ms_dtype_is_signed_int(dtype))
-            return ms_tensor_scalar_int(dtype, smallest ? 0 : bits == 64 ? -1 : ((int64_t)1 << bits) - 1);
-        int64_t low = (int64_t)(-1) * ((int64_t)1 << (bits - 2)) * 2;
-        return ms_tensor_scalar_int(dtype, smallest ? low : -(low + 1));
-    }
-    double top = dtype == MS_FLOAT16    ? 65504
-                 : dtype == MS_BFLOAT16 ? 0x1.fep127
-                 : dtype == MS_FLOAT32  ? FLT_MAX
-                                        : DBL_MAX;
-    return ms_tensor_scalar(dtype, smallest ? -top : top);
-}
-
-/* Rows of x added (multiplied, ...) into num_segments rows; negative ids are dropped, segments without rows are 0 for
- * add, 1 for mul, the lowest or highest number for max and min. */
-MS_API(p_unsorted_segment, "_p.unsorted_segment",
-       "(x: Tensor, segment_ids: Tensor, num_segments: int, mode: str) -> Tensor")
-{
-    MsTensor *x = T(0), *id = T(1);
-    int64_t n = I(2), rows = 1, rest = 1;
-    const char *mode = ARG(3)->s;
-    if (n < 1)
-        return MS_FAIL(MS_ERROR_VALUE,
-                       "For 'UnsortedSegment', the 'num_segments' must be positive, but got %lld.",
-                       (long long)n);
-    if (nd(id) > nd(x) || memcmp(shape(id), shape(x), (size_t)nd(id) * sizeof(int64_t)) != 0)
-        return MS_FAIL(
-            MS_ERROR_VALUE,
-            "For 'UnsortedSegment', the shape of 'segment_ids' %s must begin that of the input %s.",
-            ms__shape_text(nd(id), shape(id)), ms__shape_text(nd(x), shape(x)));
-    int64_t out[MS_MAX_DIM] = {n};
-    int k = 1;
-    for (int d = 0; d < nd(x); d++) {
-        if (d < nd(id))
-            rows *= shape(x)[d];
-        else
-            rest *= shape(x)[d], out[k++] = shape(x)[d];
-    }
-    x = ms_reshape(x, MS_INTS(rows, rest));
-    id = ms_reshape(ms_cast(id, MS_INT64), MS_INTS(rows, 1));
-    MsTensor *last = ms_tensor_scalar_int(MS_INT64, n); /* a row that is cut off takes what is dropped */
-    id = id ? ms_where(ms_lt(id, ms_tensor_scalar_int(MS_INT64, 0)), last, id) : NULL;
-    id = id ? ms_broadcast_to(id, MS_INTS(rows, rest)) : NULL;
-    MsDtype dtype = ms_tensor_dtype(T(0));
-    bool add = strcmp(mode, "add") == 0, mul = strcmp(mode, "mul") == 0, max = strcmp(mode, "max") == 0;
-    MsTensor *fill = add ? ms_tensor_scalar(dtype, 0) : mul ? ms_tensor_scalar(dtype, 1) : limit(dtype, max);
-    MsTensor *base = fill ? ms_broadcast_to(fill, MS_INTS(n + 1, rest)) : NULL;
-    MsTensor *y = ms_put_along(ms_copy(base), id, x, 0, mode);
-    y = y ? ms_slice(y, MS_INTS(0, 0), MS_INTS(n, rest), MS_INTS(1, 1)) : NULL;
-    return R(y ? ms_reshape(ms_contiguous(y), (MsInts){k, out}) : NULL);
 }
 
 /* The index is int32. */

@@ -146,16 +146,25 @@ typedef enum Mode {
     NEAREST_EXACT,
     LINEAR,
     CUBIC,
-    AREA /* averages of the elements that an output element covers */
+    KEYS, /* cubic with a = -0.5, where samples outside have no weight: the original's for centres that fit */
+    AREA  /* averages of the elements that an output element covers */
 } Mode;
 
-/* Keys' cubic convolution with a = -0.75, the weight of a sample at distance t. */
-static double cubic(double t)
+/* Keys' cubic convolution, the weight of a sample at distance t. */
+static double cubic(double a, double t)
 {
-    const double a = -0.75;
     t = fabs(t);
     if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
     return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+}
+
+/* The weight of sample `at`, which is one of the four around pos, when those outside of [0, in) have none. */
+static double keys(double pos, int64_t at, int64_t in)
+{
+    double sum = 0;
+    for (int64_t k = (int64_t)floor(pos) - 1, last = k + 3; k <= last; k++)
+        if (k >= 0 && k < in) sum += cubic(-0.5, pos - (double)k);
+    return at < 0 || at >= in ? 0 : cubic(-0.5, pos - (double)at) / sum;
 }
 
 /* Where output elements lie in the input. */
@@ -171,7 +180,8 @@ static MsStatus make_taps(Taps *taps, Mode mode, Grid grid, int64_t in, int64_t 
 {
     int64_t shape[MS_MAX_DIM];
     for (int k = 0; k < ndim; k++) shape[k] = k == d ? out : 1;
-    taps->n = mode == LINEAR ? 2 : mode == CUBIC ? 4 : 1;
+    bool wide = mode == CUBIC || mode == KEYS;
+    taps->n = mode == LINEAR ? 2 : wide ? 4 : 1;
     for (int k = 0; k < taps->n; k++) {
         MsTensor *index = ms_tensor_empty(MS_INT64, 1, &out),
                  *weight = ms_tensor_empty(MS_FLOAT64, ndim, shape);
@@ -184,8 +194,9 @@ static MsStatus make_taps(Taps *taps, Mode mode, Grid grid, int64_t in, int64_t 
                          : mode == NEAREST_EXACT                   ? ((double)i + 0.5) * scale
                                                                    : ((double)i + 0.5) * scale - 0.5;
             if (mode == LINEAR && pos < 0) pos = 0;
-            int64_t base = (int64_t)floor(pos) + (mode == CUBIC ? k - 1 : k);
-            w[i] = mode == CUBIC    ? cubic(pos - (double)base)
+            int64_t base = (int64_t)floor(pos) + (wide ? k - 1 : k);
+            w[i] = mode == CUBIC    ? cubic(-0.75, pos - (double)base)
+                   : mode == KEYS   ? keys(pos, base, in)
                    : mode == LINEAR ? 1 - fabs(pos - (double)base)
                                     : 1;
             at[i] = base < 0 ? 0 : base >= in ? in - 1 : base;
@@ -243,10 +254,7 @@ static const MsArg *entry(const MsArg *a, int k, int spatial)
     return a->n == spatial ? &a->list[k] : a->n == 1 ? &a->list[0] : NULL;
 }
 
-MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate mint.nn.functional.upsample",
-       "(input: Tensor, size: ints = None, scale_factor: floats = None, mode: str = 'nearest', "
-       "align_corners: bool = None, "
-       "recompute_scale_factor: bool = None) -> Tensor")
+static MsStatus interpolate(MsApiCall *c, Mode cubic_mode)
 {
     MsTensor *x = T(0);
     int ndim = ms_tensor_ndim(x), spatial = ndim - 2;
@@ -263,6 +271,7 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'interpolate', 'align_corners' can only be set with the linear and cubic modes.");
     bool corners = GIVEN(4) && I(4), recompute = GIVEN(5) && I(5);
+    if (mode == CUBIC && !corners) mode = cubic_mode;
     for (int k = 0; k < spatial; k++) {
         const MsArg *e = entry(ARG(GIVEN(1) ? 1 : 2), k, spatial);
         if (!e)
@@ -286,6 +295,18 @@ MS_API(interpolate, "ops.interpolate ops.upsample mint.nn.functional.interpolate
     }
     return R(mode == AREA ? ms__adaptive_avg(x, spatial, sizes) : x);
 }
+MS_API(interpolate, "ops.interpolate ops.upsample",
+       "(input: Tensor, size: ints = None, scale_factor: floats = None, mode: str = 'nearest', "
+       "align_corners: bool = None, recompute_scale_factor: bool = None) -> Tensor")
+{
+    return interpolate(c, KEYS);
+}
+MS_API(mint_interpolate, "mint.nn.functional.interpolate mint.nn.functional.upsample",
+       "(input: Tensor, size: ints = None, scale_factor: floats = None, mode: str = 'nearest', "
+       "align_corners: bool = None, recompute_scale_factor: bool = None) -> Tensor")
+{
+    return interpolate(c, CUBIC);
+}
 
 /* Two spatial axes by the conventions of the Resize classes: by starts unless one of the others is asked for. */
 MS_API(p_resize, "_p.resize",
@@ -305,6 +326,7 @@ MS_API(p_resize, "_p.resize",
                        "For 'Resize', 'align_corners' and 'half_pixel_centers' cannot both be True.");
     MS_TRY(mode_of(ARG(2)->s, 2, &mode));
     if (I(4) && mode == NEAREST) mode = NEAREST_EXACT;
+    if (I(4) && mode == CUBIC) mode = KEYS;
     Grid grid = I(3) ? GRID_ENDS : I(4) ? GRID_CENTRES : GRID_STARTS;
     for (int k = 0; k < 2 && x; k++) {
         int64_t in = ms_tensor_shape(x)[2 + k], out = size.v[k];

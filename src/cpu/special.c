@@ -200,16 +200,6 @@ static double upper_gamma(double a, double x)
     if (isinf(x)) return 0;
     return x < a + 1 ? 1 - gamma_series(a, x) : gamma_fraction(a, x);
 }
-/* The derivative of the lower function by a, as the central difference with two Richardson steps: no closed
- * form exists, and the function is smooth in a. */
-static double lower_gamma_slope(double a, double x)
-{
-    if (!(a > 0) || !(x > 0) || isinf(a) || isinf(x)) return isnan(a) || isnan(x) ? NAN : 0;
-    double h = 1e-2 * fmin(a, 1 + sqrt(a)), d[3];
-    for (int k = 0; k < 3; k++, h /= 2) d[k] = (lower_gamma(a + h, x) - lower_gamma(a - h, x)) / (2 * h);
-    double e = (4 * d[1] - d[0]) / 3, f = (4 * d[2] - d[1]) / 3;
-    return (16 * f - e) / 15;
-}
 static MsStatus run_igamma(MsCall *c)
 {
     return run_real2(c, lower_gamma);
@@ -218,13 +208,8 @@ static MsStatus run_igammac(MsCall *c)
 {
     return run_real2(c, upper_gamma);
 }
-static MsStatus run_igamma_slope(MsCall *c)
-{
-    return run_real2(c, lower_gamma_slope);
-}
 MS_KERNEL(igamma, 0, loop, NULL, run_igamma);
 MS_KERNEL(igammac, 0, loop, NULL, run_igammac);
-MS_KERNEL(igamma_slope, 0, loop, NULL, run_igamma_slope);
 
 /* ---- incomplete beta ---- */
 
@@ -254,17 +239,6 @@ static double incomplete_beta(double a, double b, double x)
     if (x == 0 || x == 1) return x;
     return x < (a + 1) / (a + b + 2) ? beta_fraction(a, b, x) : 1 - beta_fraction(b, a, 1 - x);
 }
-/* The derivative by a, in the manner of lower_gamma_slope. */
-static double incomplete_beta_slope(double a, double b, double x)
-{
-    double h = 1e-2 * fmin(a, 1 + sqrt(a)), d[3];
-    if (x == 0 || x == 1) return 0;
-    for (int k = 0; k < 3; k++, h /= 2)
-        d[k] = (incomplete_beta(a + h, b, x) - incomplete_beta(a - h, b, x)) / (2 * h);
-    double e = (4 * d[1] - d[0]) / 3, f = (4 * d[2] - d[1]) / 3;
-    return (16 * f - e) / 15;
-}
-
 static MsStatus run_real3(MsCall *c, double (*f)(double, double, double))
 {
     int mark = ms_scope_begin();
@@ -281,12 +255,7 @@ static MsStatus run_betainc(MsCall *c)
 {
     return run_real3(c, incomplete_beta);
 }
-static MsStatus run_betainc_slope(MsCall *c)
-{
-    return run_real3(c, incomplete_beta_slope);
-}
 MS_KERNEL(betainc, 0, loop, NULL, run_betainc);
-MS_KERNEL(betainc_slope, 0, loop, NULL, run_betainc_slope);
 
 /* ---- Hurwitz zeta ---- */
 

@@ -108,7 +108,7 @@ static MsTensor *gamma_density(MsTensor *a, MsTensor *x)
 static MsStatus vjp_gamma(MsVjp *c, bool upper)
 {
     MsTensor *g = upper ? ms_neg(c->ct[0]) : c->ct[0];
-    if (c->want[0]) c->grad[0] = ms_mul(g, ms_igamma_slope(c->in[0], c->in[1]));
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms_gamma_moment(c->in[0], c->in[1], 1));
     if (c->want[1]) c->grad[1] = ms_mul(g, gamma_density(c->in[0], c->in[1]));
     return MS_OK;
 }
@@ -121,31 +121,82 @@ static MsStatus vjp_igammac(MsVjp *c)
     return vjp_gamma(c, true);
 }
 
-/* Regularised lower and upper incomplete gamma functions; the slope is the first one's derivative by a. */
+/* Regularised lower and upper incomplete gamma functions. */
 MS_OP(igamma, .sig = "igamma(a: float, x: a) -> a", .vjp = vjp_igamma, .flags = MS_OP_ELEMENTWISE,
-      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}");
+      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}; f64[3]{0.5,4} f64[3]{0.5,4}");
 MS_OP(igammac, .sig = "igammac(a: float, x: a) -> a", .vjp = vjp_igammac, .flags = MS_OP_ELEMENTWISE,
-      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}");
-MS_OP(igamma_slope, .sig = "igamma_slope(a: float, x: a) -> a", .flags = MS_OP_ELEMENTWISE, .sample = "");
+      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4}; f64[3]{0.5,4} f64[3]{0.5,4}");
 
+/* y^n for n >= 0. */
+static MsTensor *power(MsTensor *y, int64_t n)
+{
+    return ms_pow(y, ms__constant(y, (double)n));
+}
+/* d/da of the density multiplies it by ln t - psi(a), and of the factor to the n-th subtracts n psi'(a) of it. */
+static MsStatus vjp_gamma_moment(MsVjp *c)
+{
+    MsTensor *a = c->in[0], *x = c->in[1], *g = c->ct[0];
+    int64_t n = c->attr[0].i;
+    if (c->want[0]) {
+        MsTensor *d = ms_gamma_moment(a, x, n + 1);
+        if (n) d = ms_sub(d, ms_mul(ms__scale(ms_polygamma(a, 1), (double)n), ms_gamma_moment(a, x, n - 1)));
+        c->grad[0] = ms_mul(g, d);
+    }
+    if (c->want[1])
+        c->grad[1] = ms_mul(g, ms_mul(gamma_density(a, x), power(ms_sub(ms_log(x), ms_digamma(a)), n)));
+    return MS_OK;
+}
+MS_OP(gamma_moment, .sig = "gamma_moment(a: float, x: a, *, n: int) -> a", .vjp = vjp_gamma_moment,
+      .flags = MS_OP_ELEMENTWISE,
+      .sample = "f64[3]{0.5,4} f64[3]{0.5,4} n=1; f32[2,2]{0.5,4} f32[2]{0.5,4} n=2");
+
+static MsTensor *beta_density(MsTensor *a, MsTensor *b, MsTensor *x)
+{
+    MsTensor *beta = ms_sub(ms_add(ms_lgamma(a), ms_lgamma(b)), ms_lgamma(ms_add(a, b)));
+    MsTensor *e = ms_add(ms_mul(ms__shift(a, -1), ms_log(x)), ms_mul(ms__shift(b, -1), ms_log1p(ms_neg(x))));
+    return ms_exp(ms_sub(e, beta));
+}
 static MsStatus vjp_betainc(MsVjp *c)
 {
-    MsTensor *a = c->in[0], *b = c->in[1], *x = c->in[2], *g = c->ct[0], *rest = ms__shift(ms_neg(x), 1);
-    if (c->want[0]) c->grad[0] = ms_mul(g, ms_betainc_slope(a, b, x));
-    if (c->want[1])
-        c->grad[1] = ms_neg(ms_mul(g, ms_betainc_slope(b, a, rest))); /* I_x(a, b) = 1 - I_(1-x)(b, a) */
+    MsTensor *a = c->in[0], *b = c->in[1], *x = c->in[2], *g = c->ct[0];
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms_beta_moment(a, b, x, 1, 0));
+    if (c->want[1]) c->grad[1] = ms_mul(g, ms_beta_moment(a, b, x, 0, 1));
+    if (c->want[2]) c->grad[2] = ms_mul(g, beta_density(a, b, x));
+    return MS_OK;
+}
+/* The regularised incomplete beta function I_x(a, b). */
+MS_OP(
+    betainc, .sig = "betainc(a: float, b: a, x: a) -> a", .vjp = vjp_betainc, .flags = MS_OP_ELEMENTWISE,
+    .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4} f32[3,1]{0.1,0.9}; f64[3]{0.5,4} f64[3]{0.5,4} f64[3]{0.1,0.9}");
+
+/* The derivative of M[n, m] by a parameter: the next moment, less what its centres p and q move. */
+static MsTensor *beta_slope(MsVjp *c, int64_t n_up, int64_t m_up, MsTensor *p_slope, MsTensor *q_slope)
+{
+    MsTensor *a = c->in[0], *b = c->in[1], *x = c->in[2];
+    int64_t n = c->attr[0].i, m = c->attr[1].i;
+    MsTensor *d = ms_beta_moment(a, b, x, n + n_up, m + m_up);
+    if (n) d = ms_sub(d, ms_mul(ms__scale(p_slope, (double)n), ms_beta_moment(a, b, x, n - 1, m)));
+    if (m) d = ms_sub(d, ms_mul(ms__scale(q_slope, (double)m), ms_beta_moment(a, b, x, n, m - 1)));
+    return ms_mul(c->ct[0], d);
+}
+static MsStatus vjp_beta_moment(MsVjp *c)
+{
+    MsTensor *a = c->in[0], *b = c->in[1], *x = c->in[2], *both = ms_add(a, b);
+    MsTensor *shared = ms_neg(ms_polygamma(both, 1)), *centre = ms_digamma(both);
+    if (c->want[0]) c->grad[0] = beta_slope(c, 1, 0, ms_add(ms_polygamma(a, 1), shared), shared);
+    if (c->want[1]) c->grad[1] = beta_slope(c, 0, 1, shared, ms_add(ms_polygamma(b, 1), shared));
     if (c->want[2]) {
-        MsTensor *beta = ms_sub(ms_add(ms_lgamma(a), ms_lgamma(b)), ms_lgamma(ms_add(a, b)));
-        MsTensor *e = ms_add(ms_mul(ms__shift(a, -1), ms_log(x)), ms_mul(ms__shift(b, -1), ms_log(rest)));
-        c->grad[2] = ms_mul(g, ms_exp(ms_sub(e, beta)));
+        MsTensor *p = ms_sub(ms_log(x), ms_sub(ms_digamma(a), centre));
+        MsTensor *q = ms_sub(ms_log1p(ms_neg(x)), ms_sub(ms_digamma(b), centre));
+        MsTensor *factor = ms_mul(power(p, c->attr[0].i), power(q, c->attr[1].i));
+        c->grad[2] = ms_mul(c->ct[0], ms_mul(beta_density(a, b, x), factor));
     }
     return MS_OK;
 }
-/* The regularised incomplete beta function I_x(a, b), and its derivative by a. */
-MS_OP(betainc, .sig = "betainc(a: float, b: a, x: a) -> a", .vjp = vjp_betainc, .flags = MS_OP_ELEMENTWISE,
-      .sample = "f32[3,4]{0.5,4} f32[4]{0.5,4} f32[3,1]{0.1,0.9}");
-MS_OP(betainc_slope, .sig = "betainc_slope(a: float, b: a, x: a) -> a", .flags = MS_OP_ELEMENTWISE,
-      .sample = "");
+MS_OP(beta_moment, .sig = "beta_moment(a: float, b: a, x: a, *, n: int, m: int) -> a", .vjp = vjp_beta_moment,
+      .flags = MS_OP_ELEMENTWISE,
+      .sample = "f64[3]{0.5,4} f64[3]{0.5,4} f64[3]{0.1,0.9} n=1; f32[2,2]{0.5,4} f32[2]{0.5,4} "
+                "f32[2]{0.1,0.9} n=1 m=1");
 
 static MsStatus vjp_zeta(MsVjp *c)
 {

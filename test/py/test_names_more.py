@@ -171,6 +171,14 @@ def test_rotary_and_segments():
         close(ops.rotary_position_embedding(Tensor(x), Tensor(np.cos(twice)), Tensor(np.sin(twice)), mode), want)
     with pytest.raises(ValueError):
         ops.rotary_position_embedding(Tensor(x), Tensor(1.), Tensor(0.), 2)
+    table, at = rng.normal(size=(7, 2)), np.array([[6, 0, 2]])
+    q, cos, sin = x[:1, :, None], np.cos(np.tile(table, 2)), np.sin(np.tile(table, 2))
+    turned = (q[..., :2] + 1j * q[..., 2:]) * np.exp(1j * table[at][:, :, None])
+    for y in ops.ApplyRotaryPosEmb()(Tensor(q), Tensor(q), Tensor(cos), Tensor(sin), Tensor(at)):
+        close(y, np.concatenate([turned.real, turned.imag], -1))
+    for form, ids in ((2, at), (0, at[0]), (0, None)):
+        with pytest.raises(ValueError):
+            ops.ApplyRotaryPosEmb(form)(Tensor(q), Tensor(q), Tensor(cos), Tensor(sin), None if ids is None else Tensor(ids))
     close(ops.sparse_segment_mean(Tensor(x[0]), Tensor([0, 2, 1], ms.int32), Tensor([0, 0, 1], ms.int32)), [x[0][[0, 2]].mean(0), x[0, 1]])
 
 

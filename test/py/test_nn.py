@@ -622,13 +622,15 @@ X23 = f32(1, 1, 2, 3)
      [[0, .25, .75, 1.25, 1.75, 2], [.75, 1, 1.5, 2, 2.5, 2.75], [2.25, 2.5, 3, 3.5, 4, 4.25], [3, 3.25, 3.75, 4.25, 4.75, 5]]),
     ("ops.interpolate(X23,size=(3,5),mode='bilinear',align_corners=True)",
      [[0, .5, 1, 1.5, 2], [1.5, 2, 2.5, 3, 3.5], [3, 3.5, 4, 4.5, 5]]),
-    # Keys' kernel with a = -0.75, as PyTorch; the original tabulates a = -0.5
-    ("ops.interpolate(X23,size=(3,5),mode='bicubic')[:,:,:2]",
+    # Keys' kernel: a = -0.5 within the image as the original, a = -0.75 as PyTorch
+    ("ops.interpolate(X23,size=(4,6),mode='bicubic')[:,:,:2]",
+     [[-.352941, -.096823, .445218, 1.025371, 1.567411, 1.823530], [.533193, .789312, 1.331352, 1.911505, 2.453545, 2.709664]]),
+    ("mint.nn.functional.interpolate(X23,size=(3,5),mode='bicubic')[:,:,:2]",
      [[-.356417, .055583, .739583, 1.423583, 1.835583], [1.404, 1.816, 2.5, 3.184, 3.596]]),
     ("nn.PixelShuffle(2)(f32(1,4,1,2))", [[0, 2, 1, 3], [4, 6, 5, 7]]),
 ])
 def test_resampling(make, want):
-    from mindspore import ops  # noqa: F401
+    from mindspore import mint, ops  # noqa: F401
     close(eval(make)[0, 0], want)
 
 

@@ -171,6 +171,8 @@ def test_objects():
     (lambda: P.Conv2D(4, 3)(Tensor(IMAGE), Tensor(K)), ValueError, 'out_channel'), (lambda: P.Split(1, 2)(Tensor(X)), ValueError, 'output_num'),
     (lambda: P.AddN()([Tensor(X), Tensor(I)]), TypeError, 'AddN'), (lambda: P.Pad(((1, 1),))(Tensor(X)), ValueError, 'paddings'),
     (lambda: P.Softmax('x'), TypeError, 'axis'), (lambda: P.Custom(3), TypeError, 'func'), (lambda: P.Assert()(Tensor(False), [Tensor(X)]), RuntimeError, 'Assert'),
+    (lambda: P.UnsortedSegmentSum()(Tensor(X), Tensor([0, 2]), 2), RuntimeError, '2'),
+    (lambda: P.UnsortedSegmentMax()(Tensor(X), Tensor([2, 0]), 2), RuntimeError, '2'),
     (lambda: P.Primitive('x')(), NotImplementedError, 'x'), (lambda: P.HookBackward(3), TypeError, 'hook_fn'),
 ])
 def test_errors(call, error, text):

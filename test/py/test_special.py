@@ -56,6 +56,30 @@ def test_gamma_family():
     close(slope, (ops.igamma(f64(2.5 + h), f64(2)).asnumpy() - ops.igamma(f64(2.5 - h), f64(2)).asnumpy()) / (2 * h), 1e-8)
 
 
+SLOPES = ([-0.8229360969795988, -0.11260572310818615, -0.01925383837470143, -1.3185137804113742e-20],
+          [1.6586313062993034, 0.025433676870481196, -0.0006314875566518713, -3.323856334612396e-20],
+          [-2.2629213871187894, 0.005569946588897704, 4.348622788016125e-05, -8.102925578991119e-20],
+          [0.2768155243583513, 0.04695810996651497, 3.287364573062843, 0.09746282739680061],
+          [-0.29957708212070977, 0.0006949085846383215, -20.070092709562225, -0.5894847629026048],
+          [-0.47342123086420335, -0.004149824038430953, -10.258670228408237, 0.022947714474125542])
+
+
+def test_slopes_of_incomplete_functions():
+    """Derivatives by the parameters, the first three orders, beside values of 60 digits' arithmetic."""
+    a, x, total = f64(.5, 10, 300, 5), f64(.1, 8, 310, 60), lambda f: lambda *v: f(*v).sum()
+    first = ms.grad(total(ops.igamma), 0)
+    second = ms.grad(total(first), 0)
+    close(first(a, x), SLOPES[0], 1e-13)
+    close(second(a, x), SLOPES[1], 1e-13)
+    close(ms.grad(total(second), 0)(a, x), SLOPES[2], 1e-13)
+    close(ms.grad(total(ms.grad(total(ops.igammac), 0)), 0)(a, x), [-v for v in SLOPES[1]], 1e-13)
+    v, betainc = (f64(.5, 10, .3, 2.5), f64(.5, 20, .01, .7), f64(.1, .3, .6, .999)), ops.Betainc()
+    by_b = ms.grad(total(betainc), 1)
+    close(by_b(*v), SLOPES[3], 1e-12)
+    close(ms.grad(total(by_b), 1)(*v), SLOPES[4], 1e-12)
+    close(ms.grad(total(by_b), 0)(*v), SLOPES[5], 1e-12)
+
+
 def test_integers():
     a, b = np.array([12, -18, 0, 7]), np.array([18, 12, 5, 0])
     assert np.array_equal(ops.gcd(Tensor(a), Tensor(b)).asnumpy(), np.gcd(a, b))

@@ -255,7 +255,11 @@ def axis_weights(size, out, mode, align, scale):
             m[k, min(int(math.floor(at + (0.5 if align and mode == 'nearest' else 0))), size - 1)] = 1
             continue
         at = k * (size - 1) / max(out - 1, 1) if align else (k + 0.5) * scale - 0.5
-        if mode == 'bicubic':
+        if mode == 'keys':
+            inside = [j for j in range(math.floor(at) - 1, math.floor(at) + 3) if 0 <= j < size]
+            for j in inside:
+                m[k, j] = cubic(at - j, -0.5) / sum(cubic(at - i, -0.5) for i in inside)
+        elif mode == 'bicubic':
             base = math.floor(at)
             for j in range(base - 1, base + 3):
                 m[k, min(max(j, 0), size - 1)] += cubic(at - j)
@@ -280,7 +284,14 @@ def interpolate(input, size=None, scale_factor=None, mode='nearest', align_corne
     return input
 
 
-UP = 'ops.interpolate ops.upsample mint.nn.functional.interpolate mint.nn.functional.upsample'
+def interpolate_keys(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None):
+    mode = 'keys' if mode == 'bicubic' and not align_corners else mode
+    return interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
+
+
+UP = 'mint.nn.functional.interpolate mint.nn.functional.upsample'
+row('ops.interpolate ops.upsample', interpolate_keys, c(X2, (4, 9), None, 'bicubic'), c(X2, (12, 9), mode='bicubic', align_corners=True),
+    c(X2, None, (2.0, 0.5), 'bicubic', recompute_scale_factor=True), c(X3, (3, 6, 5), mode='trilinear'), c(X1, 5), c(X2, (9, 10), mode='nearest-exact'), second=False)
 row(UP, interpolate, c(X1, 5), c(X2, (4, 9)), c(X2, size=(12, 14), mode='nearest'), c(X1, 5, None, 'linear'),
     c(X1, 12, None, 'linear', True), c(X2, (4, 9), None, 'bilinear', False), c(X2, (12, 9), mode='bilinear', align_corners=True),
     c(X2, (4, 9), None, 'bicubic', False), c(X2, (12, 9), None, 'bicubic', True), c(X2, (3, 4), mode='area'), c(X1, 4, mode='area'),

@@ -93,8 +93,8 @@ def mvlgamma(x, p):
     return p * (p - 1) / 4 * math.log(math.pi) + sum(lgamma(x - k / 2) for k in range(p))
 
 
-row('ops.igamma Tensor.igamma', igamma, c(P, POS), c(input=P, other=P[0]), tol=10, grad=(1,), second=False)
-row('ops.igammac Tensor.igammac', lambda a, x: 1 - igamma(a, x), c(P, POS), c(input=P, other=P[0]), tol=10, grad=(1,), second=False)
+row('ops.igamma Tensor.igamma', igamma, c(P, POS), c(input=P, other=P[0]), tol=10)
+row('ops.igammac Tensor.igammac', lambda a, x: 1 - igamma(a, x), c(P, POS), c(input=P, other=P[0]), tol=10)
 row('ops.zeta', zeta, c(P + 1, POS), c(input=2.5, other=P), tol=10, grad=False)
 row('ops.mvlgamma Tensor.mvlgamma', mvlgamma, c(P + 2, 3), c(input=P + 1, p=2))
 

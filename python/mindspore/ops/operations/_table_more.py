@@ -180,7 +180,7 @@ EditDistance(normalize=True)(hypothesis_indices, hypothesis_values, hypothesis_s
 edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape, normalize)
 RNNTLoss(blank_label=0)(acts, labels, input_lengths, label_lengths) = rnnt_loss(acts, labels, input_lengths, label_lengths, blank_label)
 SequenceMask()(lengths, maxlen) = sequence_mask(lengths, maxlen)
-ApplyRotaryPosEmb(cos_format=0)(query, key, cos, sin, position_ids) = rotary(query, key, cos, sin, cos_format)
+ApplyRotaryPosEmb(cos_format=0)(query, key, cos, sin, position_ids) = rotary(query, key, cos, sin, position_ids, cos_format)
 
 # ---- places ----
 UpdateCache()(input_x, indices, updates, max_num) = update_cache(input_x, indices, updates, max_num)

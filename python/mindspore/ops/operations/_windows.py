@@ -552,8 +552,19 @@ def instance_norm_v2(x, gamma, beta, mean, variance, training, epsilon):
     return ((wide - m) * r * gamma + beta).astype(x.dtype), m, r
 
 
-def rotary(query, key, cos, sin, cos_format):
-    """(query, key), their halves turned by angles: the pair (a, b) becomes (a cos - b sin, b cos + a sin)."""
+def rotary(query, key, cos, sin, position_ids, cos_format):
+    """(query, key), their halves turned by angles: the pair (a, b) becomes (a cos - b sin, b cos + a sin).
+
+    cos and sin belong to the positions as they stand, or are tables [positions, size] that `position_ids`, of the first two axes of
+    query [batch, positions, heads, size], reads."""
+    if cos_format not in (0, 1):
+        raise ValueError(f"For 'ApplyRotaryPosEmb', the 'cos_format' must be 0 or 1 on the CPU, but got {cos_format}.")
+    if cos.ndim == 2 and query.ndim == 4:
+        if position_ids is None or position_ids.shape != query.shape[:2]:
+            raise ValueError(f"For 'ApplyRotaryPosEmb', 'position_ids' of shape {query.shape[:2]} must say which rows of the tables 'cos' and "
+                             f"'sin' are meant, but got {None if position_ids is None else position_ids.shape}.")
+        cos, sin = (_o.gather(table, position_ids, 0).unsqueeze(2) for table in (cos, sin))
+
     def turned(x):
         n = x.shape[-1] // 2
         return x * cos + _o.cat((-x[..., n:], x[..., :n]), -1) * sin
