@@ -174,6 +174,11 @@ def test_samplers(seed):
     assert sorted(rows(numbers(6, shuffle=None))) == list(range(6))
 
 
+def test_places_of_the_original():
+    from mindspore.dataset.engine.datasets_vision import ImageFolderDataset
+    assert ImageFolderDataset is ds.ImageFolderDataset is ds.engine.datasets_vision.ImageFolderDataset
+
+
 def test_sampler_of_python():
     class Counting(ds.Sampler):
         def __init__(self, length=None, num_samples=None):

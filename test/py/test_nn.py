@@ -175,6 +175,22 @@ def test_hooks():
         h(1, 2, 3)
 
 
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_cell_list_of_a_chain(mode):
+    ms.set_context(mode=mode)
+    try:
+        seq = nn.SequentialCell(nn.ReLU(), nn.Dense(2, 3), nn.Softmax())
+        x = Tensor(np.float32([[1, -2]]))
+        assert [type(c).__name__ for c in seq.cell_list] == ["ReLU", "Dense", "Softmax"]
+        np.testing.assert_allclose(seq(x).asnumpy().sum(), 1, 1e-6)
+        dense = seq[1]
+        seq.cell_list = [dense, nn.Tanh()]  # what is assigned is what runs
+        np.testing.assert_allclose(seq(x).asnumpy(), np.tanh(dense(x).asnumpy()), 1e-6)
+        assert len(seq) == 2 and names(seq) == ["1.weight", "1.bias"]
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
 def test_containers():
     lst = nn.CellList([nn.ReLU()])
     lst.append(nn.Dense(1, 2))

@@ -89,6 +89,17 @@ def test_compiled_step_is_the_eager_one(name):
         np.testing.assert_allclose(p.asnumpy(), q.asnumpy(), rtol=2e-6, atol=1e-7)
 
 
+def test_gradient_centralization():
+    """Of convolution weights only: what the step subtracts has mean 0 per output channel."""
+    shapes, r = ((4,), (4, 3), (4, 3, 2, 2)), np.random.RandomState(0)
+    params = [Parameter(Tensor(np.zeros(s, np.float32)), name=f"p{k}") for k, s in enumerate(shapes)]
+    grads = [r.standard_normal(s).astype(np.float32) for s in shapes]
+    nn.Momentum([{"params": params, "grad_centralization": True}], 1.0, 0.0)(tuple(map(Tensor, grads)))
+    grads[2] -= grads[2].mean((1, 2, 3), keepdims=True)
+    for p, g in zip(params, grads):
+        np.testing.assert_allclose(p.asnumpy(), -g, 0, 1e-6)
+
+
 @pytest.mark.parametrize("text,kind", [
     ("nn.AdaMax(make(), beta1=1.0)", ValueError), ("nn.Adadelta(make(), rho=1.5)", ValueError),
     ("nn.FTRL(make(), lr_power=0.5)", ValueError), ("nn.Rprop(make(), etas=(1.5, 1.2))", ValueError),

@@ -16,6 +16,7 @@ from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, Ge
 from .utils import LineReader
 from .samplers import (DistributedSampler, PKSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
                        SubsetSampler, WeightedRandomSampler)
+from . import engine  # all of the above under the places it has in the original
 
 __all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',

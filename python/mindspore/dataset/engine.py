@@ -6,5 +6,8 @@ from . import datasets as iterators
 from .datasets import *  # noqa: F401,F403
 from .samplers import *  # noqa: F401,F403
 
-for _name, _module in (('iterators', iterators), ('datasets', datasets), ('samplers', samplers)):
+_sources = dict.fromkeys(('datasets_audio', 'datasets_standard_format', 'datasets_text', 'datasets_user_defined', 'datasets_vision'),
+                         sys.modules[__package__])
+globals().update(_sources)
+for _name, _module in {'iterators': iterators, 'datasets': datasets, 'samplers': samplers, **_sources}.items():
     sys.modules[f'{__name__}.{_name}'] = _module

@@ -1,4 +1,5 @@
 """Cells that hold Cells: SequentialCell, CellList, CellDict."""
+import itertools
 import os
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -126,6 +127,19 @@ class SequentialCell(_Numbered):
         out._cells.update(items)  # under the names they have here
         out._ms_touch()
         return out
+
+    @property
+    def cell_list(self):
+        """The Cells in order; those of a list that is assigned take their place, under the names they have here."""
+        return list(self._cells.values())
+
+    @cell_list.setter
+    def cell_list(self, cells):
+        names = {id(cell): name for name, cell in self._cells.items()}
+        free = (str(k) for k in itertools.count() if str(k) not in self._cells)
+        chain = {names.get(id(cell)) or next(free): _valid(cell, self.cls_name) for cell in cells}
+        self._cells.clear()
+        self._cells.update(chain)
 
     def append(self, cell):
         """Adds a Cell at the end."""

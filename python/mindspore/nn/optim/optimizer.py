@@ -292,7 +292,7 @@ class Optimizer(Cell):
         """Gradients minus their mean over all axes but the first, where a group asks for it (convolution weights)."""
         if not (self.is_group and self.grad_centralization):
             return gradients
-        return tuple(g - g.mean(tuple(range(1, g.ndim)), keepdims=True) if flag and g.ndim > 2 else g
+        return tuple(g - g.mean(tuple(range(1, g.ndim)), keep_dims=True) if flag and g.ndim > 2 else g
                      for g, flag in zip(gradients, self.grad_centralization_flags))
 
     def scale_grad(self, gradients):
