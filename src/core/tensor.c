@@ -431,7 +431,7 @@ int ms_tensor_ndim(const MsTensor *t)
 }
 const int64_t *ms_tensor_shape(const MsTensor *t)
 {
-    return t->shape;
+    return t ? t->shape : NULL; /* rules pass the shape of a result that may be missing on to a function */
 }
 const int64_t *ms_tensor_strides(const MsTensor *t)
 {

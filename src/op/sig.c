@@ -233,6 +233,11 @@ MsStatus ms__infer(const MsOp *op, const MsAttr *attr, int n_in, const MsAval *i
     const MsSig *s = ms__sig(op);
     if (!s) return ms_error()->code;
     MS_TRY(check_inputs(op, s, n_in, in));
+    for (int k = 0; k < s->n_attr; k++) {
+        if (s->attr[k].kind != MS_ATTR_STR || s->attr[k].optional || (attr && attr[k].s)) continue;
+        if (ms__failed()) return ms_error()->code; /* text that could not be interned */
+        return MS_FAIL(MS_ERROR_TYPE, "For '%s', '%s' is missing.", op->name, s->attr[k].name);
+    }
     if (!s->list_out && cap < s->n_out) /* of a list, infer itself says how many there are */
         return MS_FAIL(MS_ERROR_VALUE, "'%s' has %d outputs, but there is room for %d.", op->name, s->n_out,
                        cap);

@@ -63,11 +63,6 @@ MS_KERNEL(polygamma, 0, loop, NULL, run_polygamma);
 
 /* ---- Bessel functions ---- */
 
-static MsTensor *bessel(MsTensor *x, const char *kind)
-{
-    return ms_bessel(x, kind);
-}
-
 /* Abramowitz and Stegun 9.1.28 and 9.6.27; the scaled forms by the product rule. */
 static MsStatus vjp_bessel(MsVjp *c)
 {
@@ -75,7 +70,7 @@ static MsStatus vjp_bessel(MsVjp *c)
     MsTensor *x = c->in[0], *y = c->out[0], *d;
     bool one = k[1] == '1', scaled = k[2] == 'e';
     char other[4] = {k[0], one ? '0' : '1', scaled ? 'e' : 0, 0};
-    MsTensor *z = bessel(x, ms__intern(other));
+    MsTensor *z = ms_bessel(x, ms__intern(other));
     if (one) { /* first order: of order 0 minus itself over x, half at the origin of J and I */
         MsTensor *zero = ms_eq(x, ms__constant(x, 0));
         MsTensor *ratio = ms_where(zero, ms__constant(x, k[0] == 'j' || k[0] == 'i' ? 0.5 : 0),

@@ -3,6 +3,7 @@
  *   infer    the outputs have the shapes and dtypes that the shape rule promised
  *   kernels  every kernel that accepts agrees with the reference (the last of the list)
  *   special  NaN, infinities, -0, subnormals and extreme integers: the same
+ *   dtypes   every dtype that the signature admits gives what the widest of its kind gives, rounded or wrapped
  *   strided  non-contiguous inputs give the same result, bit for bit
  *   preset   writing into a given output gives the same result
  *   grad     the vjp rule against central differences in float64
@@ -11,7 +12,8 @@
  *   vmap     batching equals a loop over examples
  *   stage    a staged graph gives the eager result, bit for bit
  *   threads  one thread and two give the same bits
- *   alloc    a refused allocation at any point is an error, leaks nothing and leaves the library usable
+ *   alloc    a refused allocation at any point, of the value and of the gradient, is an error, leaks nothing and
+ *            leaves the library usable
  *
  * Sample grammar: cases separated by `;`. A case: a token per input, then attributes. `f32[3,4]`, `i64[3]<5`
  * (values in [0,5)), `f32[2]>0` (above 0), `f32[3]{0.5,2}` (values in the range), `none` (absent). Attributes
@@ -199,6 +201,29 @@ static MsTensor *tensor(MsDtype dtype, int ndim, const int64_t *shape, const dou
     return t && ms__copy(t, wide) == MS_OK ? t : NULL;
 }
 
+/* The input of the signature that says which dtypes input i may have. */
+static const MsSigInput *declared(const Case *c, int i)
+{
+    const MsSigInput *in = &c->sig->in[i < c->sig->n_in ? i : c->sig->n_in - 1]; /* the last may be a list */
+    while (in->same_as >= 0) in = &c->sig->in[in->same_as];
+    return in;
+}
+
+static bool is_index_input(const Case *c, int i)
+{
+    return !(declared(c, i)->dtypes & 1u << MS_UINT8);
+}
+
+/* The smallest and the largest integers of the dtype, and those about zero. */
+static void make_extreme(MsTensor *t)
+{
+    size_t size = ms_dtype_size((MsDtype)t->dtype);
+    uint64_t low = ms_dtype_is_signed_int((MsDtype)t->dtype) ? (uint64_t)1 << (8 * size - 1) : 0;
+    const uint64_t edge[] = {low, low - 1, low + 1, UINT64_MAX, 0, 1};
+    for (int64_t k = 0; k < t->numel; k++)
+        memcpy((char *)t->data + (size_t)k * size, &edge[(size_t)(uniform() * 6) % 6], size);
+}
+
 static MsTensor *make_input(const Case *c, int i, MsDtype dtype)
 {
     static const double odd[] = {NAN,  INFINITY, -INFINITY, -0.0, 0.0,  1e-310, 1e-40,
@@ -216,6 +241,9 @@ static MsTensor *make_input(const Case *c, int i, MsDtype dtype)
     }
     MsTensor *t = tensor(dtype, a->ndim, a->shape, v);
     free(v);
+    if (t && c->special && ms_dtype_is_int(dtype) && c->index_hi[i] == 0 && c->lo[i] == 0 && c->hi[i] == 5 &&
+        !is_index_input(c, i))
+        make_extreme(t);
     return t;
 }
 
@@ -232,12 +260,13 @@ static bool make_inputs(const Case *c, MsTensor **in, bool wide)
     return true;
 }
 
-static double *values(MsTensor *t)
+/* The elements as float64 or complex128 (pairs), or as int64, which keeps equal what is equal. */
+static void *values(MsTensor *t, MsDtype dtype)
 {
-    MsTensor *wide = ms_tensor_empty(MS_FLOAT64, t->ndim, t->shape);
-    double *v = malloc((size_t)(t->numel + 1) * sizeof *v);
-    if (!wide || ms__copy(wide, t) != MS_OK) return v;
-    memcpy(v, wide->data, (size_t)t->numel * sizeof *v);
+    MsTensor *wide = ms_tensor_empty(dtype, t->ndim, t->shape);
+    size_t size = ms_dtype_size(dtype);
+    void *v = calloc((size_t)t->numel + 1, size);
+    if (wide && ms__copy(wide, t) == MS_OK) memcpy(v, wide->data, (size_t)t->numel * size);
     return v;
 }
 
@@ -249,12 +278,15 @@ static double tolerance(MsDtype d)
                                                    : 3e-5;
 }
 
-/* Largest relative difference; NaN equals NaN. */
+/* Largest relative difference; NaN equals NaN. Integers are equal or infinitely far apart. */
 static double difference(MsTensor *a, MsTensor *b)
 {
     if (a->ndim != b->ndim || a->numel != b->numel || a->dtype != b->dtype) return INFINITY;
-    double *x = values(a), *y = values(b), worst = 0;
-    for (int64_t k = 0; k < a->numel; k++) {
+    bool exact = !ms_dtype_is_float((MsDtype)a->dtype) && !ms_dtype_is_complex((MsDtype)a->dtype);
+    MsDtype wide = exact ? MS_INT64 : MS_COMPLEX128;
+    double *x = values(a, wide), *y = values(b, wide), worst = 0;
+    if (exact && memcmp(x, y, (size_t)a->numel * sizeof(int64_t)) != 0) worst = INFINITY;
+    for (int64_t k = 0; k < 2 * a->numel && !exact; k++) {
         if (x[k] == y[k] || (isnan(x[k]) && isnan(y[k]))) continue;
         double d = fabs(x[k] - y[k]) / fmax(1, fmax(fabs(x[k]), fabs(y[k])));
         if (!(d <= worst)) worst = isnan(d) ? INFINITY : d;
@@ -320,6 +352,48 @@ static void check_kernels(const Case *c, MsTensor *const *in, const char *name)
         double limit = tolerance((MsDtype)o[0].dtype) * 4;
         if (worst > limit) printf("    kernel %s\n", k[q]->name);
         verdict(c, name, worst <= limit, "differs from the reference by %g", worst);
+        ms_error_clear();
+    }
+}
+
+/* Each dtype of the first input (and of those that share it) beside the widest of its kind on the same values. */
+static void check_dtypes(const Case *given)
+{
+    for (int d = 0; d < MS_DTYPE_COUNT && given->n_in > 0; d++) {
+        Case c = *given;
+        bool is_float = ms_dtype_is_float((MsDtype)d), is_complex = ms_dtype_is_complex((MsDtype)d);
+        MsDtype own = c.in[0].dtype, wide = is_float ? MS_FLOAT64 : is_complex ? MS_COMPLEX128 : MS_INT64;
+        if (d == MS_BOOL || own == MS_BOOL || is_index_input(&c, 0) || !(c.sig->in[0].dtypes & 1u << d))
+            continue;
+        for (int i = 0; i < c.n_in; i++) {
+            if (c.in[i].dtype == MS_DTYPE_NONE || declared(&c, i) != c.sig->in) continue;
+            c.in[i].dtype = (MsDtype)d;
+            if (is_float || is_complex || ms_dtype_is_int(own)) {
+                if (c.lo[i] < 0 && !is_float && !is_complex && !ms_dtype_is_signed_int((MsDtype)d))
+                    c.lo[i] = 0;
+            } else { /* whole numbers in place of fractions, none of them zero where the sample avoids it */
+                c.hi[i] = 5;
+                c.lo[i] = c.lo[i] > 0 ? 1 : 0;
+            }
+        }
+        MsTensor *in[MAX_IN], *in_wide[MAX_IN], *y[MAX_OUT], *want[MAX_OUT];
+        int n = 0, n_wide = 0;
+        if (!make_inputs(&c, in, false)) continue;
+        for (int i = 0; i < c.n_in; i++) {
+            in_wide[i] = in[i];
+            if (in[i] && declared(&c, i) == c.sig->in) in_wide[i] = ms_cast(in[i], wide);
+        }
+        MsStatus st = apply(&c, in, y, &n);
+        ms_error_clear();
+        MsStatus st_wide = apply(&c, in_wide, want, &n_wide);
+        double worst = st == st_wide ? 0 : INFINITY;
+        for (int j = 0; j < n && st == MS_OK && st_wide == MS_OK; j++) {
+            MsTensor *w = ms_cast(want[j], (MsDtype)y[j]->dtype);
+            worst = fmax(worst, w ? difference(y[j], w) : INFINITY);
+        }
+        double limit = 4 * tolerance((MsDtype)d);
+        if (worst > limit) printf("    %s\n", ms_dtype_name((MsDtype)d));
+        verdict(given, "dtypes", worst <= limit, "differs from the widest dtype by %g", worst);
         ms_error_clear();
     }
 }
@@ -507,7 +581,7 @@ static MsTensor *direction(MsTensor *x)
 
 static double inner(MsTensor *a, MsTensor *b)
 {
-    double *x = values(a), *y = values(b), s = 0;
+    double *x = values(a, MS_FLOAT64), *y = values(b, MS_FLOAT64), s = 0;
     for (int64_t k = 0; k < a->numel; k++) s += x[k] * y[k];
     free(x);
     free(y);
@@ -632,17 +706,17 @@ static void check_derivative(const Case *c, Function f, const char *name, bool f
 
 /* ---- refused allocations ---- */
 
-static void check_alloc(const Case *c, MsTensor *const *in)
+static void check_alloc(const Case *c, Function f, MsTensor *const *in, MsTensor *const *ct)
 {
     ms_memory_empty_cache();
     bool ok = true;
     int64_t n = 1;
     for (; n < 400 && ok; n++) {
         MsMemoryStats before = ms_memory_stats();
-        MsTensor *y[MAX_OUT];
+        MsTensor *y[MAX_IN];
         int n_out, mark = ms_scope_begin();
         ms_memory_fail_after(n, false);
-        MsStatus st = apply(c, in, y, &n_out);
+        MsStatus st = f(c, in, ct, y, &n_out);
         ms_memory_fail_after(0, false);
         ms_scope_end(mark, NULL, 0);
         bool refused = st == MS_ERROR_MEMORY;
@@ -653,6 +727,14 @@ static void check_alloc(const Case *c, MsTensor *const *in)
         if (st == MS_OK) break;
     }
     verdict(c, "alloc", ok, "a refused allocation (number %.0f) leaks or gives another error", (double)n);
+}
+
+static void check_allocations(const Case *c, MsTensor *const *in, MsTensor *const *out, int n_out)
+{
+    check_alloc(c, value_fn, in, NULL);
+    MsTensor *ct[MAX_OUT];
+    for (int j = 0; j < n_out; j++) ct[j] = ms_dtype_is_float((MsDtype)out[j]->dtype) ? out[j] : NULL;
+    if (differentiable(c)) check_alloc(c, grad_fn, in, ct);
 }
 
 /* ---- the walk ---- */
@@ -670,12 +752,13 @@ static void run_case(Case *c)
     }
     if (wanted("infer")) check_infer(c, in, out, n_out);
     if (wanted("kernels")) check_kernels(c, in, "kernels");
+    if (wanted("dtypes")) check_dtypes(c);
     if (wanted("strided")) check_strided(c, in, out, n_out);
     if (wanted("preset")) check_preset(c, in, out, n_out);
     if (wanted("threads")) check_threads(c, in, out, n_out);
     if (wanted("stage")) check_stage(c, in, out, n_out);
     for (int pass = 0; pass < 3 && wanted("vmap"); pass++) check_vmap(c, pass);
-    if (wanted("alloc")) check_alloc(c, in);
+    if (wanted("alloc")) check_allocations(c, in, out, n_out);
     if (differentiable(c)) {
         if (wanted("grad")) check_derivative(c, value_fn, "grad", false);
         if (wanted("jvp")) check_derivative(c, value_fn, "jvp", true);
