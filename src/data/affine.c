@@ -1,7 +1,7 @@
 /* affine.c - Rescale, Normalize, HWC2CHW, ToTensor and casts to float32 in any sequence, as one pass: values
  * are loaded in tiles that stay in the first-level cache, each stage runs over the tile, and the tile is
- * stored where the layout of the result wants it. Each stage rounds as it does alone, so that a fused map
- * gives the same bits as the transforms one by one. Refused: folding the stages into one a * x + b, which is
+ * stored where the layout of the result wants it; images of bytes go through a table. Each stage rounds as it
+ * does alone, so that a fused map gives the same bits as the transforms one by one. Refused: folding the stages into one a * x + b, which is
  * shorter and rounds differently. */
 #include "data/data.h"
 
@@ -100,6 +100,19 @@ static void apply(float *tile, int n, const MsStage *s, int64_t channel)
     }
 }
 
+/* Of bytes a result depends on the byte and the channel alone: the stages run over the 256 of them. */
+static void look_up(const Plan *p, int n_stage, const MsStage *stage, const MsTensor *x, float *out)
+{
+    float table[256];
+    for (int64_t c = 0; c < p->channels; c++) {
+        const uint8_t *from = (const uint8_t *)x->data + c * p->in_channel;
+        float *to = out + c * p->out_channel;
+        for (int k = 0; k < 256; k++) table[k] = (float)k;
+        for (int k = 0; k < n_stage; k++) apply(table, 256, &stage[k], c);
+        for (int64_t i = 0; i < p->pixels; i++) to[i * p->out_pixel] = table[from[i * p->in_pixel]];
+    }
+}
+
 static void run(const Plan *p, int n_stage, const MsStage *stage, const MsTensor *x, float *out)
 {
     float tile[TILE];
@@ -135,6 +148,7 @@ MsStatus ms__affine_run(int n, const MsStage *stage, MsTensor *x, MsTensor **y)
     if (p.expand) shape[2] = shape[1], shape[1] = shape[0], shape[0] = 1, ndim = 3;
     *y = ms_tensor_empty(MS_FLOAT32, ndim, shape);
     if (!*y) return ms_error()->code;
-    run(&p, n, stage, x, (float *)(*y)->data);
+    bool bytes = x->dtype == MS_UINT8 && p.pixels > 256;
+    (bytes ? look_up : run)(&p, n, stage, x, (float *)(*y)->data);
     return MS_OK;
 }

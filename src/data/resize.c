@@ -6,6 +6,8 @@
 
 #include "core/mem.h"
 #include "core/tensor.h"
+#include "cpu/bilinear.h"
+#include "cpu/isa.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -169,29 +171,23 @@ typedef struct Frame {
     int64_t h, w;    /* of the result */
 } Frame;
 
-static void line_u8(const uint8_t *in, const Frame *f, const Taps *t, const int16_t *w, int16_t *out)
+static void line_u8(const uint8_t *in, const Frame *f, int64_t from, const Taps *t, const int16_t *w,
+                    int16_t *out)
 {
-    if (f->c == 3) {
-        for (int64_t j = 0; j < f->w; j++) {
-            const uint8_t *a = in + t->index[2 * j] * 3, *b = in + t->index[2 * j + 1] * 3;
-            int p = w[2 * j], q = w[2 * j + 1];
-            out[3 * j] = (int16_t)((a[0] * p + b[0] * q) >> 4);
-            out[3 * j + 1] = (int16_t)((a[1] * p + b[1] * q) >> 4);
-            out[3 * j + 2] = (int16_t)((a[2] * p + b[2] * q) >> 4);
-        }
-        return;
-    }
-    for (int64_t j = 0; j < f->w; j++)
+    for (int64_t j = from; j < f->w; j++)
         for (int64_t k = 0; k < f->c; k++)
             out[f->c * j + k] = (int16_t)((in[t->index[2 * j] * f->c + k] * w[2 * j] +
                                            in[t->index[2 * j + 1] * f->c + k] * w[2 * j + 1]) >>
                                           4);
 }
 
-static void blend_u8(const int16_t *a, const int16_t *b, int16_t p, int16_t q, int64_t n, uint8_t *out)
+/* How many columns the fast pass may compute: their two pixels are neighbours, and 8 bytes can be read. */
+static int64_t plain_columns(const Frame *f, const Taps *t)
 {
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (uint8_t)((((int)a[i] * p >> 16) + ((int)b[i] * q >> 16) + 2) >> 2);
+    int64_t n = f->c == 3 ? f->w : 0;
+    while (n > 0 && (t->index[2 * n - 1] != t->index[2 * n - 2] + 1 || t->index[2 * n - 2] * 3 + 8 > f->line))
+        n--;
+    return n;
 }
 
 static int16_t fixed(float w)
@@ -201,8 +197,10 @@ static int16_t fixed(float w)
 
 static MsStatus bilinear_u8(const uint8_t *in, const Frame *f, const Taps *v, const Taps *u, uint8_t *out)
 {
-    int64_t n = f->w * f->c, held[2] = {-1, -1};
-    int16_t *room = ms__malloc((size_t)(2 * n + 2 * f->w) * sizeof *room), *w = room ? room + 2 * n : NULL;
+    const MsBilinearFns fns = MS_ISA_PICK(ms__bilinear_);
+    int64_t n = f->w * f->c, pitch = n + MS_BILINEAR_SLACK, held[2] = {-1, -1}, fast = plain_columns(f, u);
+    int16_t *room = ms__malloc((size_t)(2 * pitch + 2 * f->w) * sizeof *room),
+            *w = room ? room + 2 * pitch : NULL;
     if (!room) return ms_error()->code;
     for (int64_t j = 0; j < 2 * f->w; j++) w[j] = fixed(u->weight[j]);
     for (int64_t i = 0; i < f->h; i++) {
@@ -210,11 +208,14 @@ static MsStatus bilinear_u8(const uint8_t *in, const Frame *f, const Taps *v, co
         for (int k = 0; k < 2; k++) { /* the lines of the row before are often still there */
             int64_t at = v->index[2 * i + k];
             int slot = (int)(at & 1);
-            line[k] = room + slot * n;
-            if (held[slot] != at) line_u8(in + at * f->line, f, u, w, line[k]);
+            line[k] = room + slot * pitch;
+            if (held[slot] != at) {
+                fns.across3(in + at * f->line, fast, u->index, w, line[k]);
+                line_u8(in + at * f->line, f, fast, u, w, line[k]);
+            }
             held[slot] = at;
         }
-        blend_u8(line[0], line[1], fixed(v->weight[2 * i]), fixed(v->weight[2 * i + 1]), n, out + i * n);
+        fns.down(line[0], line[1], fixed(v->weight[2 * i]), fixed(v->weight[2 * i + 1]), n, out + i * n);
     }
     free(room);
     return MS_OK;

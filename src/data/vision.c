@@ -141,6 +141,15 @@ static MsStatus run_to_tensor(MsTransformCall *c)
 
 /* ---- geometry ---- */
 
+static void turn(char *to, const char *from, int64_t w, size_t pixel)
+{
+    from += (size_t)(w - 1) * pixel;
+    if (pixel == 3)
+        for (int64_t x = 0; x < w; x++, to += 3, from -= 3) memcpy(to, from, 3);
+    else
+        for (int64_t x = 0; x < w; x++, to += pixel, from -= pixel) memcpy(to, from, pixel);
+}
+
 static MsStatus flip(MsTransformCall *c, bool horizontal)
 {
     c->n_out = c->n_in;
@@ -153,9 +162,10 @@ static MsStatus flip(MsTransformCall *c, bool horizontal)
         for (int64_t r = 0; r < a.h; r++) {
             const char *from = a.data + (size_t)(horizontal ? r : a.h - 1 - r) * line;
             char *to = b.data + (size_t)r * line;
-            if (!horizontal) memcpy(to, from, line);
-            for (int64_t x = 0; horizontal && x < a.w; x++)
-                memcpy(to + (size_t)x * a.pixel, from + (size_t)(a.w - 1 - x) * a.pixel, a.pixel);
+            if (!horizontal)
+                memcpy(to, from, line);
+            else if (a.w > 0)
+                turn(to, from, a.w, a.pixel);
         }
         c->out[k] = y;
     }

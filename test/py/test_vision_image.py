@@ -237,3 +237,24 @@ def test_compose_of_arrays_and_of_images_of_pil():
     assert seen == [np.ndarray]
     always = T.RandomApply([V.Resize((5, 6))], 1.0)(Image.fromarray(photo()))
     assert (np.asarray(always) == np.asarray(V.Resize((5, 6))(Image.fromarray(photo())))).all()
+
+
+def linear_taps(n, m):
+    at = ((np.arange(m) + 0.5) * (n / m) - 0.5).astype(np.float32)
+    first = np.floor(at).astype(int)
+    t = np.where((first < 0) | (first >= n - 1), np.float32(0), at - first.astype(np.float32))
+    first = first.clip(0, n - 1)
+    weights = [np.rint(v * np.float32(2048)).astype(int) for v in (np.float32(1) - t, t)]
+    return first, (first + 1).clip(0, n - 1), *weights
+
+
+@pytest.mark.parametrize('size', [(1, 1, 4, 3), (2, 1, 5, 3), (3, 2, 8, 9), (5, 7, 3, 4), (20, 30, 41, 37), (50, 41, 33, 27)])
+@pytest.mark.parametrize('channels', [1, 3, 4])
+def test_linear_resizing_is_11_bit_fixed_point(size, channels):
+    h, w, out_h, out_w = size
+    x = np.random.default_rng(h).integers(0, 256, (h, w, channels)).astype(np.uint8)
+    left, right, p, q = linear_taps(w, out_w)
+    lines = (x[:, left] * p[:, None] + x[:, right] * q[:, None]) >> 4
+    up, down, p, q = linear_taps(h, out_h)
+    expected = ((lines[up] * p[:, None, None] >> 16) + (lines[down] * q[:, None, None] >> 16) + 2) >> 2
+    np.testing.assert_array_equal(V.Resize((out_h, out_w), V.Inter.LINEAR)(x), expected)
