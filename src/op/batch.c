@@ -117,3 +117,18 @@ MsStatus ms__batch_channels(MsBatch *c)
 {
     return ms__batch_along(c, c->attr, 1);
 }
+
+MsStatus ms__batch_by(MsBatch *c, const int8_t *in_axis, const int8_t *out_axis)
+{
+    MsTensor *in[c->n_in];
+    int n;
+    for (int i = 0; i < c->n_in; i++)
+        if (c->in[i] && in_axis[i] < 0 && c->axis[i] >= 0) return ms__batch_loop(c);
+    for (int i = 0; i < c->n_in; i++) {
+        in[i] = c->in[i] && in_axis[i] >= 0 ? ms__batch_join(c, i, in_axis[i]) : c->in[i];
+        if (c->in[i] && !in[i]) return ms_error()->code;
+    }
+    MS_TRY(ms_bind(c->op, c->attr, c->n_in, in, c->n_out, c->out, &n));
+    for (int j = 0; j < c->n_out; j++) MS_TRY(ms__batch_split(c, j, out_axis[j]));
+    return MS_OK;
+}

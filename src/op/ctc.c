@@ -5,7 +5,7 @@
  * own forward walk, so the operator needs no residuals. The second derivative differentiates the same walk
  * written with public operators. Without `merge` a label that stays is emitted anew. */
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 #include "op/rules.h"
 
 #include <string.h>
@@ -168,17 +168,26 @@ static MsStatus vjp_ctc_loss_grad(MsVjp *c)
     return st;
 }
 
+static MsStatus batch_ctc_loss(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){1, 0, 0, 0}, (int8_t[]){0, 0});
+}
+static MsStatus batch_ctc_loss_grad(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){0, 1, 0, 0, 0}, (int8_t[]){1});
+}
+
 /* -> loss [N], log_alpha [N, T, 2 S + 1] */
 MS_OP(ctc_loss,
       .sig = "ctc_loss(log_probs: float, targets: index, input_lengths: index, target_lengths: index, *, "
              "blank: int, merge: bool) -> log_probs, log_probs",
-      .infer = infer_ctc_loss, .vjp = vjp_ctc_loss,
+      .infer = infer_ctc_loss, .vjp = vjp_ctc_loss, .batch = batch_ctc_loss,
       .sample = "f32[4,2,3]{-2,0} i64[2,2]{1,3} i64[2]{3,5} i64[2]{1,3} blank=0 merge; f64[5,1,4]{-2,0} "
                 "i32[1,3]{0,3} i64[1]{4,6} i32[1]{0,4} blank=3; f16[3,2,3]{-2,0} i64[2,1]{1,3} i64[2]{1,4} "
                 "i64[2]{0,2} blank=0 merge; f32[2,0,3] i64[0,2] i64[0] i64[0] blank=0 merge");
 MS_OP(ctc_loss_grad,
       .sig = "ctc_loss_grad(dloss: float, log_probs: dloss, targets: index, input_lengths: index, "
              "target_lengths: index, *, blank: int, merge: bool) -> log_probs",
-      .infer = infer_ctc_loss_grad, .vjp = vjp_ctc_loss_grad,
+      .infer = infer_ctc_loss_grad, .vjp = vjp_ctc_loss_grad, .batch = batch_ctc_loss_grad,
       .sample = "f32[2] f32[4,2,3]{-2,0} i64[2,2]{1,3} i64[2]{3,5} i64[2]{1,3} blank=0 merge; f64[1] "
                 "f64[4,1,4]{-2,0} i32[1,2]{0,3} i64[1]{4,5} i32[1]{1,3} blank=3");

@@ -252,6 +252,11 @@ MS_OP(batch_norm_apply,
                           "; bf16[4,3,5] f32[3] f32[3] f32[3] f32[3]>0 bf16[4,3,5] eps=1e-5 relu=1"
                           "; f64[6,3] f64[3] f64[3] f64[3] f64[3]>0 none eps=1e-3 relu=1");
 
+static MsStatus batch_conv_norm(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){0, -1, -1, -1, -1, -1, -1, 0}, (int8_t[]){0});
+}
+
 /* batch_norm_apply(conv(x, w, bias), ...). The pass graph/conv.c makes it. */
 #define G " dilation=1,1"
 MS_OP(
@@ -260,7 +265,7 @@ MS_OP(
            "x?, *, "
            "stride: ints, low: ints, high: ints, dilation: ints, groups: int, eps: float, relu: bool, top: "
            "float) -> x",
-    .infer = infer_conv_norm, .vjp = vjp_conv_norm,
+    .infer = infer_conv_norm, .vjp = vjp_conv_norm, .batch = batch_conv_norm,
     .sample =
         "f32[1,8,5,7] f32[24,8,1,1] f32[24] f32[24] f32[24] f32[24] f32[24]>0 f32[1,24,5,7] stride=1,1 "
         "low=0,0 "

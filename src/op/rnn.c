@@ -12,7 +12,7 @@
 #include "op/rnn.h"
 #include "core/mem.h"
 #include "mindspore_ops.h"
-#include "op/op.h"
+#include "op/batch.h"
 #include "op/rules.h"
 
 #include <stdlib.h>
@@ -194,7 +194,18 @@ static MsStatus vjp_lstm_grad(MsVjp *c)
     return vjp_composed(c, N_LSTM_GRAD, 3, lstm_composed);
 }
 
+/* Sequences batch along their axis 1, states along axis 0; the weights are shared. */
+static MsStatus batch_lstm(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){1, 0, 0, -1}, (int8_t[]){1, 1, 1});
+}
+static MsStatus batch_lstm_grad(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){1, 1, 1, 1, 1, 0, -1}, (int8_t[]){1, 0, 0});
+}
+
 MS_OP(lstm, .sig = "lstm(a: float, h: a, c: a, w: a) -> a, a, a", .infer = infer_lstm, .vjp = vjp_lstm,
+      .batch = batch_lstm,
       .sample = "f32[3,2,8] f32[2,2] f32[2,2] f32[8,2]; f32[1,3,12] f32[3,3] f32[3,3] f32[12,3]; f32[2,9,80] "
                 "f32[9,20] "
                 "f32[9,20] f32[80,20]; bf16[2,2,8] bf16[2,2] bf16[2,2] bf16[8,2]; f32[2,0,8] f32[0,2] "
@@ -202,7 +213,7 @@ MS_OP(lstm, .sig = "lstm(a: float, h: a, c: a, w: a) -> a, a, a", .infer = infer
 
 MS_OP(lstm_grad,
       .sig = "lstm_grad(dy: float, dc: dy?, dgates: dy?, gates: dy, cs: dy, c: dy, w: dy) -> dy, dy, dy",
-      .infer = infer_lstm_grad, .vjp = vjp_lstm_grad,
+      .infer = infer_lstm_grad, .vjp = vjp_lstm_grad, .batch = batch_lstm_grad,
       .sample =
           "f32[3,2,2] - - f32[3,2,8]{0,1} f32[3,2,2] f32[2,2] f32[8,2]; f32[2,3,2] f32[2,3,2] f32[2,3,8] "
           "f32[2,3,8]{0,1} f32[2,3,2] f32[3,2] f32[8,2]; f32[2,9,20] - - f32[2,9,80]{0,1} f32[2,9,20] "
@@ -305,13 +316,23 @@ static MsStatus vjp_gru_grad(MsVjp *c)
     return vjp_composed(c, N_GRU_GRAD, 2, gru_composed);
 }
 
+static MsStatus batch_gru(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){1, 0, -1, -1}, (int8_t[]){1, 1});
+}
+static MsStatus batch_gru_grad(MsBatch *c)
+{
+    return ms__batch_by(c, (int8_t[]){1, 1, 1, 1, 0, -1}, (int8_t[]){1, 0});
+}
+
 MS_OP(gru, .sig = "gru(a: float, h: a, w: a, b: a?) -> a, a", .infer = infer_gru, .vjp = vjp_gru,
+      .batch = batch_gru,
       .sample =
           "f32[3,2,6] f32[2,2] f32[6,2] f32[2]; f32[1,3,9] f32[3,3] f32[9,3] -; f32[2,9,60] f32[9,20] "
           "f32[60,20] f32[20]; bf16[2,2,6] bf16[2,2] bf16[6,2] bf16[2]; f32[2,0,6] f32[0,2] f32[6,2] -");
 
 MS_OP(gru_grad, .sig = "gru_grad(dy: float, dgates: dy?, gates: dy, y: dy, h: dy, w: dy) -> dy, dy",
-      .infer = infer_gru_grad, .vjp = vjp_gru_grad,
+      .infer = infer_gru_grad, .vjp = vjp_gru_grad, .batch = batch_gru_grad,
       .sample = "f32[3,2,2] - f32[3,2,8]{0,1} f32[3,2,2] f32[2,2] f32[6,2]; f32[2,3,2] f32[2,3,8] "
                 "f32[2,3,8]{0,1} f32[2,3,2] f32[3,2] f32[6,2]; f32[2,9,20] - f32[2,9,80]{0,1} f32[2,9,20] "
                 "f32[9,20] f32[60,20]");

@@ -117,11 +117,34 @@ static MsStatus infer_searchsorted(MsInfer *c)
     return MS_OK;
 }
 
+/* A 1-d sequence for each example is repeated for the axes of the values in front of the last. */
+static MsStatus batch_searchsorted(MsBatch *c)
+{
+    MsTensor *s = c->in[0], *v = ms__batch_front(c, 1);
+    if (!v) return ms_error()->code;
+    bool lone = v->ndim == 1;
+    if (lone && !(v = ms_reshape(v, MS_INTS(c->size, 1)))) return ms_error()->code;
+    if (c->axis[0] >= 0 || s->ndim > 1) {
+        if (!(s = ms__batch_front(c, 0))) return ms_error()->code;
+        int64_t n = s->shape[s->ndim - 1], wide[MS_MAX_DIM], full[MS_MAX_DIM];
+        for (int d = 0; d < v->ndim - 1; d++) {
+            full[d] = v->shape[d];
+            wide[d] = d == 0 || s->ndim == v->ndim ? s->shape[d] : 1;
+        }
+        wide[v->ndim - 1] = full[v->ndim - 1] = n;
+        s = ms_broadcast_to(ms_reshape(s, (MsInts){v->ndim, wide}), (MsInts){v->ndim, full});
+    }
+    MsTensor *y = ms_searchsorted(s, v, c->attr[0].i);
+    c->out[0] = lone ? ms_reshape(y, MS_INTS(c->size)) : y;
+    c->out_axis[0] = 0;
+    return ms__status_of(c->out[0]);
+}
+
 /* Where each value would be inserted into the ascending sequence (last axis): before equals, or after
  * (right). */
 MS_OP(searchsorted, .sig = "searchsorted(sorted: real, values: sorted, *, right: bool) -> int64",
-      .infer = infer_searchsorted, .flags = MS_OP_NO_GRAD,
-      .sample = "f32[4] f32[2,3]; f32[2,3] f32[2,2] right");
+      .infer = infer_searchsorted, .batch = batch_searchsorted, .flags = MS_OP_NO_GRAD,
+      .sample = "f32[4] f32[2,3]; f32[2,3] f32[2,2] right; f64[3] f64[]; i32[2,2,3] i32[2,2,1]");
 
 static MsStatus infer_unique(MsInfer *c)
 {

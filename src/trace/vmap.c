@@ -2,6 +2,7 @@
  * aligning that axis to the front, others by their batch rule, and what has no rule by a loop over the
  * examples, so that every operator can be batched and rules are only a matter of speed. */
 #include "core/mem.h"
+#include "op/batch.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static MsStatus batch_elementwise(MsBatch *c)
     return ms_bind(c->op, c->attr, c->n_in, x, c->n_out, c->out, &c->n_out);
 }
 
-static MsStatus batch_loop(MsBatch *c)
+MsStatus ms__batch_loop(MsBatch *c)
 {
     if (c->size == 0)
         return MS_FAIL(MS_ERROR_VALUE, "For '%s', an empty batch cannot be run one example at a time.",
@@ -82,6 +83,17 @@ static MsStatus batch_loop(MsBatch *c)
         if (st == MS_OK) st = ms_bind(c->op, c->attr, c->n_in, x, c->n_out, one, &c->n_out);
         for (int j = 0; j < c->n_out && st == MS_OK; j++) {
             int64_t shape[MS_MAX_DIM] = {1};
+            const MsTensor *first = k ? part[(size_t)j * n] : NULL;
+            if (first && (first->ndim != one[j]->ndim + 1 ||
+                          memcmp(first->shape + 1, one[j]->shape, (size_t)one[j]->ndim * sizeof *shape))) {
+                st = MS_FAIL(
+                    MS_ERROR_VALUE,
+                    "For '%s', the results of the examples of a batch must have one shape, but output %d "
+                    "of example %lld has %s and that of example 0 %s.",
+                    c->op->name, j, (long long)k, ms__shape_text(one[j]->ndim, one[j]->shape),
+                    ms__shape_text(first->ndim - 1, first->shape + 1));
+                break;
+            }
             if (one[j]->ndim + 1 > MS_MAX_DIM) {
                 st = MS_FAIL(MS_ERROR_VALUE, "For '%s', batching needs more than %d dimensions.", c->op->name,
                              MS_MAX_DIM);
@@ -151,7 +163,7 @@ static MsStatus vmap_bind(MsTrace *t, const MsOp *op, const MsAttr *attr, int n_
     else if (op->flags & MS_OP_ELEMENTWISE)
         MS_TRY(batch_elementwise(&c));
     else
-        MS_TRY(batch_loop(&c));
+        MS_TRY(ms__batch_loop(&c));
     if (ms__failed()) return ms_error()->code;
     for (int j = 0; j < *n_out; j++) {
         if (out_axis[j] < 0) continue;

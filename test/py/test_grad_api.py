@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Parameter, ParameterTuple, Tensor, ops
+from mindspore import Parameter, ParameterTuple, Tensor, nn, ops
 
 X = np.array([1., 2.], np.float32)
 
@@ -200,6 +200,28 @@ def test_jvp():
     same(ms.jvp(lambda a: (a * a, a), x(), x(), has_aux=True), ([1, 4], [2, 8], [1, 2]))
     with pytest.raises(ValueError):
         ms.jvp(square, x(), Tensor([1.]))
+
+
+def test_vmap_of_sequences():
+    """Recurrent layers, CTC and searchsorted: batched as the examples one by one, with their gradients."""
+    rng = np.random.default_rng(3)
+    draw = lambda *shape: Tensor(rng.normal(size=shape).astype(np.float32))
+    for layer, axis in ((nn.LSTM(3, 4), 0), (nn.GRU(3, 4), 1)):
+        net, seqs = lambda s, cell=layer: cell(s)[0], draw(5, 5, 2, 3)
+        loss = lambda s, f=net: (f(s) ** 2).sum()
+        for f in (net, ms.grad(loss)):
+            rows = [f(seqs[k] if axis == 0 else seqs[:, k]).asnumpy() for k in range(5)]
+            np.testing.assert_allclose(ms.vmap(f, axis)(seqs).asnumpy(), rows, atol=1e-6)
+    probs, labels = ops.log_softmax(draw(2, 6, 3, 5), -1), Tensor(rng.integers(1, 5, (2, 3, 2)))
+    ctc = lambda p, t: ops.ctc_loss(p, t, Tensor([6, 5, 6]), Tensor([2, 1, 2]), reduction='sum')[0]
+    for f in (ctc, ms.grad(ctc)):
+        np.testing.assert_allclose(ms.vmap(f)(probs, labels).asnumpy(), [f(probs[k], labels[k]).asnumpy() for k in range(2)], atol=1e-5)
+    edges, v = Tensor(np.sort(rng.normal(size=(2, 5)))), Tensor(rng.normal(size=(2, 3, 4)))
+    same(ms.vmap(ops.searchsorted)(edges, v), [np.searchsorted(edges[k].asnumpy(), v[k].asnumpy()) for k in range(2)])
+    same(ms.vmap(ops.searchsorted, (None, 0))(edges[0], v), np.searchsorted(edges[0].asnumpy(), v.asnumpy()))
+    same(ms.vmap(lambda t: ops.unique(t)[0])(Tensor([[1, 2, 1], [4, 4, 3]])), [[1, 2], [4, 3]])
+    with pytest.raises(ValueError, match='unique.*one shape'):
+        ms.vmap(lambda t: ops.unique(t)[0])(Tensor([[1, 2, 1], [4, 4, 4]]))
 
 
 def test_vmap():
