@@ -32,6 +32,8 @@ VALUES = [
     (M.HausdorffDistance('taxicab'), (A, B, 0), 2), (M.HausdorffDistance(percentile=50.0, directed=True), (A, B, 0), 1),
     (M.MeanSurfaceDistance(), (A, B, 0), 0.8047378541243649), (M.MeanSurfaceDistance(symmetric=True), (A, B, 0), 0.7357022603955158),
     (M.RootMeanSquareDistance(symmetric=True, distance_metric='taxicab'), (A, B, 0), 1.0801234497346435),
+    (M.MeanSurfaceDistance(symmetric=True), ([[1, 0, 0, 0]], [[1, 1, 1, 1]], 1), (0 + 1.5) / 2),
+    (M.RootMeanSquareDistance(symmetric=True), ([[1, 0, 0, 0]], [[1, 1, 1, 1]], 1), ((0 + 3.5) / 2) ** 0.5),
 ]
 
 
@@ -51,6 +53,15 @@ def test_updates_accumulate():
         parts.update(x[k:k + 4], y[k:k + 4])
     np.testing.assert_array_equal(parts.eval(), whole(x, y))
     assert parts.eval(average=True) == pytest.approx(parts.eval().mean())
+
+
+@pytest.mark.parametrize('make', [M.Accuracy, M.Precision, M.Recall, M.F1])
+def test_classes_of_positions(make):
+    """[n, class, h, w] counts as n * h * w samples."""
+    r = np.random.RandomState(0)
+    x, y = r.rand(2, 3, 4, 5), r.randint(0, 3, (2, 4, 5))
+    np.testing.assert_array_equal(make()(x, y), make()(x.transpose(0, 2, 3, 1).reshape(-1, 3), y.ravel()))
+    np.testing.assert_array_equal(make()(x, np.eye(3)[y].transpose(0, 3, 1, 2)), make()(x, y))
 
 
 def test_bleu():

@@ -16,7 +16,7 @@ class Accuracy(Classified):
     @rearrange_inputs
     def update(self, *inputs):
         y_pred, y = self._pair(inputs)
-        self._check_classes(y_pred.shape[1] if y_pred.ndim > 1 else y_pred.shape[-1])
+        self._check_classes(y_pred.shape[-1])
         right = (y_pred == y).all(1) if self._type == "multilabel" else y_pred.argmax(-1) == y
         self._correct += int(right.sum())
         self._total += right.size
@@ -36,7 +36,7 @@ class _Rate(Classified):
     @rearrange_inputs
     def update(self, *inputs):
         y_pred, y = self._pair(inputs)
-        self._check_classes(y_pred.shape[1] if self._type == "multilabel" else y_pred.shape[-1])
+        self._check_classes(y_pred.shape[-1])
         counts = self._class_counts(y_pred, y)
         hits, of = counts[0], counts[self._of]
         if self._hits is None:

@@ -96,21 +96,23 @@ class Classified(Metric):
         self.clear()
 
     def _pair(self, inputs):
-        """Predictions and labels, one-hot labels made indices; both 2-D [sample, class] in the multi-label case."""
+        """Predictions with the classes last and labels, one-hot labels made indices; both 2-D [sample, class] in the multi-label
+        case. Classes come as axis 1 of both: [n, class, ...] and [n, ...]."""
         y_pred, y = self._inputs(inputs, PAIR)
         name = type(self).__name__
         if self._type == "classification":
             if y_pred.ndim == y.ndim and y_pred.ndim > 1:
-                if y.shape[-1] != y_pred.shape[-1]:
+                if y.shape[1] != y_pred.shape[1]:
                     raise ValueError(f"In classification case, one-hot labels need as many classes as the predicted value, but "
                                      f"got y_pred shape: {y_pred.shape} and y shape: {y.shape}.")
-                y = y.argmax(-1)
+                y = y.argmax(1)
             if y_pred.ndim != y.ndim + 1:
                 raise ValueError("In classification case, the dimension of y_pred (predicted value) should equal to the dimension "
                                  f"of y (true value) add 1, but got y_pred dimension: {y_pred.ndim} and y dimension: {y.ndim}.")
-            if y_pred.shape[:-1] != y.shape:
+            if y_pred.shape[:1] + y_pred.shape[2:] != y.shape:
                 raise ValueError(f"For '{name}.update', the shapes of predicted value and true value do not match, but got "
                                  f"{y_pred.shape} and {y.shape}.")
+            y_pred = np.moveaxis(y_pred, min(1, y_pred.ndim - 1), -1)
         else:
             if y_pred.ndim != y.ndim or y_pred.shape != y.shape:
                 raise ValueError(f"In multilabel case, the shape of y_pred (predicted value) should be equal to the shape of y "

@@ -95,23 +95,24 @@ class _Mean(_Surface):
             raise TypeError(f"For '{type(self).__name__}', the 'symmetric' must be bool, but got {type(symmetric).__name__}.")
         self.symmetric = symmetric
 
-    def eval(self):
-        there, back = self._both()
-        d = np.concatenate([there, back]) if self.symmetric else there
-        return float(self._mean(d)) if len(d) else np.inf
+    def _mean(self, power):
+        """Of the distances to a power; the mean of both ways weighs them equally however large the surfaces are."""
+        ways = self._both()[:1 + self.symmetric]
+        return float(np.mean([np.mean(d ** power) for d in ways])) if all(map(len, ways)) else np.inf
 
 
 class MeanSurfaceDistance(_Mean):
-    """The mean distance from the predicted surface to the true one; of both ways if ``symmetric``."""
-    _mean = staticmethod(np.mean)
+    """The mean distance from the predicted surface to the true one; the mean of both ways if ``symmetric``."""
+
+    def eval(self):
+        return self._mean(1)
 
 
 class RootMeanSquareDistance(_Mean):
-    """The root of the mean squared distance from the predicted surface to the true one; of both ways if ``symmetric``."""
+    """The root of the mean squared distance from the predicted surface to the true one, of both ways if ``symmetric``."""
 
-    @staticmethod
-    def _mean(d):
-        return np.sqrt(np.mean(d * d))
+    def eval(self):
+        return self._mean(2) ** 0.5
 
 
 class OcclusionSensitivity(Metric):
