@@ -144,6 +144,16 @@ def test_hooks_of_leaves():
     assert len(hooks._tables) == before - 1
 
 
+def test_cell_hook_without_gradient_of_inputs():
+    """The first layer of a network in training."""
+    net, seen = nn.Dense(3, 2), []
+    net.register_backward_hook(lambda cell, gin, gout: seen.append((gin, gout[0].asnumpy().tolist())))
+    ms.grad(lambda x: net(x).sum(), None, net.trainable_params())(Tensor(np.ones((1, 3), np.float32)))
+    assert seen == [((None,), [[1, 1]])]
+    net(Tensor(np.ones((1, 3), np.float32)))
+    assert len(seen) == 1
+
+
 @MODES
 def test_cell_hooks(wrap):
     class Mul(nn.Cell):

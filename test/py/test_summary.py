@@ -153,6 +153,34 @@ def test_operators_of_a_network(tmp_path, mode):
         ms.ops.ScalarSummary()('', ms.Tensor(1.0))
 
 
+def test_values_outlive_the_memory_of_a_graph(tmp_path):
+    """A graph's memory serves other values after the operator ran."""
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense, self.tell = nn.Dense(64, 64, 'ones', has_bias=False), ms.ops.TensorSummary()
+
+        def construct(self, x):
+            y = self.dense(x)
+            self.tell('y', y)
+            for _ in range(3):
+                y = self.dense(y).softmax(-1)
+            return y
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        net, x = Net(), np.ones((32, 64), np.float32)
+        with SummaryRecord(str(tmp_path), export_options={'tensor_format': 'npy'}) as log:
+            for k in range(4):
+                net(ms.Tensor(x * k))
+                log.record(k)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    files = {path.name: np.load(path) for path in tmp_path.glob('export_*/tensor/*.npy')}
+    assert len(files) == 4
+    for k in range(4):
+        np.testing.assert_array_equal(files[f'y_{k}.npy'], np.full((32, 64), 64.0 * k))
+
+
 def test_arguments_of_a_collector(tmp_path):
     for more, error, text in ((dict(collect_freq=0), ValueError, 'greater than 0'), (dict(keep_default_action=1), TypeError, 'bool'),
                               (dict(collect_specified_data={'histogram_regular': '*'}), ValueError, 'histogram_regular'),

@@ -43,7 +43,8 @@ CASES = {  # model: image size, 'train' for batch statistics; a number scales th
 
 # Networks of which the recorded run has an input of a ReLU within rounding of 0. The gradient then differs by what passes
 # through that one element: in xception by channel 123 of the last normalisation of block 3, and by one part in the root of
-# the number of elements from there to the input, while all behind it agrees to 2e-6.
+# the number of elements from there to the input, while all behind it agrees to 2e-6. In densenet121 a pass in float64 has
+# another sign in denseblock3's norms 20 and 22 than the record, in 22 and norm5 than ours; before them all agree to 3e-5.
 LOOSE = {**dict.fromkeys(['BiT_resnet50', 'hrnet_w32', 'inception_v3', 'inception_v4', 'resnest14', 'shufflenet_v1_g3_05',
                           'xception', 'xcit_tiny_12_p16_224'], 2e-2), 'densenet121': 4e-2}
 

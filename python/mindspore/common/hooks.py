@@ -188,7 +188,7 @@ def call_with_bprop(cell, construct, bprop, args, kwargs):
 
 def run_backward_hooks(cell, construct, args, kwargs):
     """construct between the identities that call the Cell's hooks: pre hooks(cell, grad_output), hooks(cell, grad_input,
-    grad_output)."""
+    grad_output). Where no input has a gradient, hooks are called with None for each as soon as that of the output is known."""
     d = cell.__dict__
     pre, hooks = d.get("_backward_pre_hooks") or {}, d.get("_backward_hooks") or {}
     seen = {}
@@ -206,11 +206,13 @@ def run_backward_hooks(cell, construct, args, kwargs):
             if out is not None:
                 grads = out if isinstance(out, tuple) else (out,)
         seen["output"] = grads
+        if not followed:
+            leaving((None,) * len(given))
         return grads
-    if hooks:
-        leaves = autodiff._leaves(args, [])
-        if leaves:
-            args = autodiff._replace(args, iter(identity(leaving, tuple(leaves))))
+    given = autodiff._leaves(args, [])
+    followed = any(map(_c.is_traced, given))
+    if hooks and followed:
+        args = autodiff._replace(args, iter(identity(leaving, tuple(given))))
     out = construct(*args, **kwargs)
     leaves = autodiff._leaves(out, [])
     return autodiff._replace(out, iter(identity(entering, tuple(leaves)))) if leaves else out

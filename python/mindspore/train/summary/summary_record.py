@@ -154,7 +154,7 @@ def check_shape(plugin, name, shape, size):
 def tell(plugin, name, value):
     """Keeps the value of a summary operator for the next ``record``."""
     if _open:
-        _told[plugin, name] = value.asnumpy()
+        _told[plugin, name] = np.array(value.asnumpy())  # a graph's next step writes into the memory of this one
 
 
 # ---- records ----
