@@ -9,7 +9,7 @@ from mindspore._c import Tensor
 __all__ = ['grad', 'value_and_grad', 'vjp', 'jvp', 'vmap', 'jacfwd', 'jacrev', 'get_grad', 'jet', 'derivative']
 
 
-# While a function is compiled: gives the rewritten form of a user's function; set by the jit package.
+# Gives the rewritten form of a user's function while the calling thread stages one; set by the jit package.
 rewritten = None
 # (tensor, gradient) -> gradient: the hooks of tensors outside the transformation; set by mindspore.common.hooks.
 apply_hooks = None

@@ -1,7 +1,6 @@
 """The context: execution mode, device, seeds, and options that existing scripts set."""
 import os
 import re
-import sys
 from collections import namedtuple
 
 from mindspore import _c
@@ -86,14 +85,6 @@ def _check(key, value):
         raise ValueError(f"For 'context.set_context', the argument 'device_target' must be 'CPU', but got {value}.")
 
 
-def _set_runner(mode):
-    """In Graph mode an outermost Cell runs as a graph."""
-    if mode == GRAPH_MODE or 'mindspore.nn.cell' in sys.modules:
-        from mindspore.nn import cell
-        from mindspore.jit import call_cell
-        cell.graph_runner = call_cell if mode == GRAPH_MODE else None
-
-
 def set_context(**kwargs):
     """Sets options: mode, device_target, ...; see get_context."""
     for key, value in kwargs.items():
@@ -103,8 +94,9 @@ def set_context(**kwargs):
             value = os.path.realpath(value)
             os.makedirs(value, exist_ok=True)
         _options[key] = value
-        if key == 'mode':
-            _set_runner(value)
+        if key == 'mode' and value == GRAPH_MODE:
+            from mindspore.jit import attach
+            attach()
         if key == 'enable_graph_kernel':
             _c.lazy(_fused_elements if value else 0)
         if key == 'runtime_num_threads':

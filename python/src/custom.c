@@ -190,7 +190,7 @@ static PyMethodDef functions[] = {
      "custom(fn, inputs, outputs) -> outputs, whose gradient fn(inputs, outputs, cotangents) computes."},
     {"host", host, METH_VARARGS, "host(fn, inputs): fn(*inputs) when the program runs."},
     {"pause", pause_, METH_O, "pause(+1) or pause(-1): open derivatives follow nothing while it is > 0."},
-    {"follows", follows, METH_NOARGS, "Whether a derivative is open that is not paused."},
+    {"follows", follows, METH_NOARGS, "Whether derivatives may be taken of what runs now."},
     {"is_traced", is_traced, METH_O, "Whether a transformation is following this tensor."},
     {"rebind", rebind, METH_VARARGS, "rebind(x, y): the object x stands for the value of y."},
     {NULL, NULL, 0, NULL},

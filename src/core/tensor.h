@@ -30,12 +30,12 @@ typedef struct MsLazyUse {
 
 typedef struct MsStorage {
     _Atomic int ref;
-    uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
+    _Atomic uint32_t version; /* bumped by every write; a saved value that changed is detected by it */
     void *data;
     size_t nbytes;
-    _Atomic int exposed; /* who may write without a new version: an arena's plan, holders of its address */
-    MsPacked *packed;    /* copies of `version` or older ones */
-    int32_t n_env;       /* open traces whose environment holds it; 0 lets readers skip the search */
+    _Atomic int exposed;   /* who may write without a new version: an arena's plan, holders of its address */
+    MsPacked *packed;      /* copies of `version` or older ones */
+    _Atomic int32_t n_env; /* open traces whose environment holds it; 0 lets readers skip the search */
     void (*release)(void *ctx); /* NULL: the block is the allocator's */
     void *ctx;
     MsLazy *_Atomic lazy;     /* the content is pending: how to compute it; data is NULL till then */

@@ -66,7 +66,7 @@ void ms__trace_pause(int delta)
 bool ms__trace_follows(void)
 {
     for (MsTrace *s = top; s; s = s->below)
-        if (s->interp->follows && !s->paused) return true;
+        if (s->interp->follows ? !s->paused : s->interp->binds_all) return true;
     return false;
 }
 

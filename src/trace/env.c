@@ -442,7 +442,10 @@ static MsStatus into_eager(const MsOp *op, const MsAttr *attr, int n_in, MsTenso
     const MsKernel *k = ms__select(&c);
     if (!k) return ms_error()->code;
     MS_TRY(ms__run_now(k, &c));
-    for (int j = 0; j < n; j++) targets[j]->storage->version++, targets[j]->literal = false;
+    for (int j = 0; j < n; j++) {
+        targets[j]->storage->version++;
+        targets[j]->literal = false;
+    }
     return MS_OK;
 }
 

@@ -89,7 +89,7 @@ MS_API_EXPORT MsTrace *ms__trace_top(void);
 MS_API_EXPORT MsTrace *ms__trace_enter(MsTrace *t);
 /* Adds to the pause of every open vjp and jvp: while it is > 0 they follow nothing. */
 MS_API_EXPORT void ms__trace_pause(int delta);
-/* Whether a vjp or jvp is open that is not paused. */
+/* Whether derivatives may be taken of what runs now: a vjp or jvp is open that is not paused, or a staging. */
 MS_API_EXPORT bool ms__trace_follows(void);
 /* Runs code below t: until ms__trace_resume, binds go to the levels under t. */
 MsTrace *ms__trace_suspend(MsTrace *t);

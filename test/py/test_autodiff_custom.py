@@ -238,6 +238,56 @@ def test_recompute_of_weights_alone():
     assert (grads[0][0].asnumpy() != 0).all()
 
 
+def test_a_recomputed_cell_in_graph_mode_draws_the_same_numbers_again():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.drop = nn.Dropout(p=0.5)
+
+        def construct(self, x):
+            return self.drop(x) * x
+    net, x = Net(), Tensor(np.ones(64, F32))
+    net.set_train()
+    net.recompute()
+    results = []
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        ms.set_seed(3)
+        try:
+            results += [ms.value_and_grad(lambda x: net(x).sum())(x), (net(x), ms.grad(lambda x: net(x).sum())(x))]
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+    for a, b in zip(results[:2], results[2:]):
+        for u, v in zip(a, b):
+            np.testing.assert_array_equal(u.asnumpy(), v.asnumpy())
+    assert set(results[2][1].asnumpy()) == {0, 4}
+
+
+def test_what_a_function_with_its_own_gradient_saves_in_a_graph():
+    class Cube(ms._Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * x
+            ctx.save_for_backward(x)
+            ctx.square = y
+            return y * x
+
+        @staticmethod
+        def backward(ctx, dy):
+            return ctx.square * 3 * dy + ctx.saved_tensors[0] * 0
+
+    class Net(nn.Cell):
+        def construct(self, x):
+            return Cube.apply(x) * 2
+    net, f = Net(), ms.grad(lambda x: net(x).sum())
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        try:
+            assert f(T(1, 2, 3)).asnumpy().tolist() == [6, 24, 54]
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
 def test_recompute_function():
     block = Block()
     x = Tensor(np.random.RandomState(0).randn(4, 16).astype(F32))

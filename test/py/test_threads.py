@@ -27,7 +27,16 @@ class Twice(nn.Cell):
         return x * x
 
 
-recomputed, hooked = Twice(), Twice()
+class Half(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.weight = ms.Parameter(Tensor([2.0]))
+
+    def construct(self, x):
+        return x * self.weight
+
+
+recomputed, hooked, half = Twice(), Twice(), Half().to_float(ms.float16)
 recomputed.recompute()
 hooked.register_backward_hook(lambda cell, of_inputs, of_outputs: (of_inputs[0] * 3,))
 
@@ -55,16 +64,20 @@ def hook(k):
     return ms.grad(lambda x: hooked(x).sum())(full(k))[0], 6 * k
 
 
+def cast(k):
+    return half(full(k))[0].float() + (half.weight.dtype == ms.float16), 2 * k
+
+
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
 def test_threads(mode):
-    work, wrong, n = (eager, compiled, gradient, again, hook), [], 5
+    work, wrong, n = (eager, compiled, gradient, again, hook, cast), [], 6
     start = threading.Barrier(n)
 
     def run(k):
         try:
             start.wait()
             for i in range(25):
-                got, want = work[(k + i) % 5](k + i % 3)
+                got, want = work[(k + i) % 6](k + i % 3)
                 np.testing.assert_allclose(got.asnumpy(), want, 1e-4, 1e-5)
         except BaseException as e:  # noqa: B902
             wrong.append(e)

@@ -1,4 +1,5 @@
 """Functions with a gradient of their own, and code that no gradient follows."""
+import copy
 import functools
 
 from mindspore import _c
@@ -76,14 +77,18 @@ class _Function:
                 raise RuntimeError('The dirty tensors must all be outputs of the forward function.')
         fixed = [any(y is t for t in ctx.non_differentiable) for y in ys]
 
+        kept = _leaves(ctx.__dict__, [])
+
         def rule(now, of, cts):
+            seen = copy.copy(ctx)
+            seen.__dict__.update(_replace(ctx.__dict__, iter(now[len(xs):])))
             given = iter([_zeros(ct, y) if ctx.materialize_grads else ct for ct, y in zip(cts, of)])
             dys = [_zeros(None, y) if f else next(given) for y, f in zip(ys, fixed)]
             if isinstance(out, tuple) and len(_leaves(out, [])) < len(out):  # a place for outputs that are no tensors
                 it = iter(dys)
                 dys = [next(it) if isinstance(o, Tensor) else None for o in out]
-            return tuple(cls._take(_callee(cls.backward)(ctx, *dys), args, now))
-        handed = iter(_c.custom(rule, tuple(xs), tuple(y for y, f in zip(ys, fixed) if not f)))
+            return tuple(cls._take(_callee(cls.backward)(seen, *dys), args, now)) + (None,) * len(kept)
+        handed = iter(_c.custom(rule, (*xs, *kept), tuple(y for y, f in zip(ys, fixed) if not f)))
         stop = _c.row('ops.stop_gradient')
         return _replace(out, iter([stop(y) if f else next(handed) for y, f in zip(ys, fixed)]))
 

@@ -28,18 +28,17 @@ def run_recomputed(cell, call, args, kwargs):
 
     def rule(now, ys, cts):
         cts = tuple(_zeros(ct, y) for ct, y in zip(cts, ys))
-        n = len(inputs)
-        now = _after(tuple(now[:n]), cts)
-        trace, xs = _c.vjp_begin(now, weights)
+        state = now[-1]
+        trace, xs = _c.vjp_begin(_after(tuple(now[:len(inputs)]), cts), weights)
         try:
-            _c.write(random, before)
+            _c.write(random, state)
             new_args, new_kwargs = _replace((args, kwargs), iter(xs))
             with autocast(half):
                 again = _leaves(call(new_args, new_kwargs), [])
-            return tuple(trace.grad(again, cts))
+            return (*trace.grad(again, cts), None)
         finally:
             trace.drop()
-    outs = _c.custom(rule, (*inputs, *weights), tuple(_leaves(out, [])))
+    outs = _c.custom(rule, (*inputs, *weights, before), tuple(_leaves(out, [])))
     return _replace(out, iter(outs))
 
 

@@ -6,12 +6,12 @@ package's attributes on it, so that neither depends on which import came first.
 import sys
 
 from . import effects
-from .front import Jit, call_cell, constexpr, jit, jit_class, lazy_inline, no_inline
+from .front import Jit, attach, constexpr, jit, jit_class, lazy_inline, no_inline
 from .runtime import user
 
 for _name in ("__path__", "__file__", "__spec__", "__loader__", "__package__"):
     setattr(jit, _name, globals()[_name])
-jit.jit, jit.Jit, jit.call_cell, jit.user = jit, Jit, call_cell, user
+jit.jit, jit.Jit, jit.attach, jit.user = jit, Jit, attach, user
 jit.jit_class, jit.constexpr, jit.lazy_inline, jit.no_inline = jit_class, constexpr, lazy_inline, no_inline
 for _name in ("effects", "front", "guard", "rewrite", "runtime", "source", "tree"):
     setattr(jit, _name, sys.modules[__name__ + "." + _name])

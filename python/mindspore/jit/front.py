@@ -22,7 +22,7 @@ import threading
 import types
 import weakref
 
-from mindspore import _c
+from mindspore import _c, context
 from mindspore.common import autocast, hooks
 from mindspore.common._mutable import NUMBERS
 from . import effects, guard, runtime, save, source, tape, tree
@@ -562,6 +562,7 @@ class Jit:
         inputs, numbers = [], []
         spec = _take_inputs((args, kwargs), inputs, numbers)
         self.note(session, args, kwargs)
+        attach()
         trace, xs = _c.stage_begin(inputs)
         state.session = session
         session.trace, session.inputs = trace, inputs
@@ -571,14 +572,13 @@ class Jit:
         if session.tape is not None:
             numbers = session.tape.begin(xs, numbers)
         try:
-            with _hooks():
-                new_args, new_kwargs = given = _fill_inputs(spec, [xs[k] for k in _twins(inputs)], numbers)
-                before = _copy(given)
-                try:
-                    _c.set_recorder(session.tape)
-                    result = _settled(self.call(*new_args, **new_kwargs), Unstageable if self.mode == "bytecode" else RuntimeError)
-                finally:
-                    _c.set_recorder(None)
+            new_args, new_kwargs = given = _fill_inputs(spec, [xs[k] for k in _twins(inputs)], numbers)
+            before = _copy(given)
+            try:
+                _c.set_recorder(session.tape)
+                result = _settled(self.call(*new_args, **new_kwargs), Unstageable if self.mode == "bytecode" else RuntimeError)
+            finally:
+                _c.set_recorder(None)
             form = Form(session.guards)
             outs, passed = [], []
             boxes = _changed_boxes(before, given)
@@ -725,26 +725,14 @@ def _shift(result, base, n):
     return result if items is None else tree.rebuild(result, [_shift(v, base, n) for v in items])
 
 
-class _hooks:
-    """While a function is staged, Cells and gradients that it calls use the rewritten form of user functions."""
-
-    def __enter__(self):
-        from mindspore import autodiff
-        from mindspore.nn import cell
-        self.outer = cell.graph_runner, cell.rewritten, autodiff.rewritten
-        cell.graph_runner, cell.rewritten, autodiff.rewritten = call_cell, runtime.user, runtime.user
-
-    def __exit__(self, *exc):
-        from mindspore import autodiff
-        from mindspore.nn import cell
-        cell.graph_runner, cell.rewritten, autodiff.rewritten = self.outer
-
-
 # ---- Cells and Graph mode ----
 
-def _graph_mode():
-    from mindspore import context
-    return context._options["mode"] == context.GRAPH_MODE
+def attach():
+    """From now on Cells and gradients ask at each call whether this thread stages a function, and Cells for the mode. It is not
+    undone after a staging: other threads may be just calling."""
+    from mindspore import autodiff
+    from mindspore.nn import cell
+    cell.graph_runner, cell.rewritten, autodiff.rewritten = call_cell, runtime.user, runtime.user
 
 
 def call_cell(cell, args, kwargs):
@@ -753,7 +741,7 @@ def call_cell(cell, args, kwargs):
     if session is not None:
         session.guards.cell(cell)
         return cell._ms_run(args, kwargs)
-    if _eager.depth or not _graph_mode():
+    if _eager.depth or context._options["mode"] != context.GRAPH_MODE:
         return cell._ms_run(args, kwargs)
     jit = cell.__dict__.get("_ms_graph")  # with the Cell, so that they die together
     if jit is None or jit.cell() is not cell:

@@ -5,6 +5,7 @@ Parameters, Cells and buffers live in the tables ``_params``, ``_cells`` and ``_
 compiled functions compare, so that a Python value that changed never gives a stale result.
 """
 import inspect
+import threading
 from collections import OrderedDict, namedtuple
 
 from mindspore import _c
@@ -19,10 +20,23 @@ __all__ = ["Cell"]
 _IncompatibleKeys = namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
 _CASTS = (mstype.float16, mstype.float32, mstype.bfloat16)
 
-# Called as runner(cell, args, kwargs) in place of construct by an outermost Cell in Graph mode; set by set_context.
+# Called as runner(cell, args, kwargs) in place of construct, from the first staging or Graph mode on; set by the jit package.
 graph_runner = None
-# While a function is compiled: gives the rewritten form of a construct; set by the jit package.
+# Gives the rewritten form of a construct while the calling thread stages a function; set by the jit package.
 rewritten = None
+
+
+class _Casting(threading.local):
+    """The Cells with _ms_cast whose construct runs in this thread."""
+
+    def __init__(self):
+        self.cells = []
+
+    def has(self, cell):
+        return any(c is cell for c in self.cells)
+
+
+_casting = _Casting()
 
 
 class _Table(OrderedDict):
@@ -83,7 +97,6 @@ class Cell:
     _ms_version = 0
     _ms_cast = None    # to_float: the dtype floats are cast to on entry
     _ms_out = None     # the dtype floats are cast to on exit
-    _ms_depth = 0      # > 0 inside construct of a cell with _ms_cast
     _ms_derived = {}   # attributes that subclasses of layers use: name -> function of the Cell
     _ms_plain = True   # no hooks, casts or other detours: __call__ is construct
 
@@ -117,7 +130,7 @@ class Cell:
             entries = d.get(table)
             if entries is not None and name in entries:
                 value = entries[name]
-                if d.get("_ms_depth") and table == "_params" and value is not None:
+                if table == "_params" and value is not None and d.get("_ms_cast") is not None and _casting.has(self):
                     return _cast_tree(value, d["_ms_cast"])
                 return value
         make = type(self)._ms_derived.get(name)
@@ -268,14 +281,14 @@ class Cell:
             return construct(*args, **kwargs)
         return self._run_detour(args, kwargs)
 
-    def _run_detour(self, args, kwargs):
+    def _run_detour(self, args, kwargs, recompute=True):
         half = self.__dict__.get("_ms_autocast")
         if half is not None and _c.autocast() != half:
             with autocast(half):
-                return self._run_detour(args, kwargs)
-        if self.__dict__.get("_ms_recompute") and not self.__dict__.get("_ms_busy"):
+                return self._run_detour(args, kwargs, recompute)
+        if recompute and self.__dict__.get("_ms_recompute"):
             from mindspore.common.recompute import run_recomputed
-            return run_recomputed(self, self._run_again, args, kwargs)
+            return run_recomputed(self, lambda args, kwargs: self._run_detour(args, kwargs, False), args, kwargs)
         d = self.__dict__
         construct = self._backward_detour(self.construct if rewritten is None else rewritten(self.construct))
         for key, hook in list(d.get("_forward_pre_hooks", {}).items()):
@@ -292,11 +305,11 @@ class Cell:
                     args = out if isinstance(out, tuple) else (out,)
         if d.get("_ms_cast") is not None:
             args, kwargs = _cast_tree(args, self._ms_cast), _cast_tree(kwargs, self._ms_cast)
-            d["_ms_depth"] = self._ms_depth + 1
+            _casting.cells.append(self)
             try:
                 result = construct(*args, **kwargs)
             finally:
-                d["_ms_depth"] -= 1
+                _casting.cells.pop()
         else:
             result = construct(*args, **kwargs)
         if d.get("_ms_out") is not None:
@@ -306,15 +319,6 @@ class Cell:
             if out is not None:
                 result = out
         return result
-
-    def _run_again(self, args, kwargs):
-        """The run itself of a Cell that is recomputed."""
-        d = self.__dict__
-        d["_ms_busy"] = True
-        try:
-            return self._run_detour(args, kwargs)
-        finally:
-            d["_ms_busy"] = False
 
     def _backward_detour(self, construct):
         """construct with the Cell's own gradient and its hooks of gradients."""
