@@ -3,6 +3,8 @@
 A transformation is opened on the tensors found in the arguments, the function runs on their twins, and the results
 are taken out again; what a function returns beside tensors passes through. They nest in any order.
 """
+import inspect
+
 from mindspore import _c
 from mindspore._c import Tensor
 
@@ -324,12 +326,33 @@ def _axes_of(tree, axes, what):
     if isinstance(axes, (tuple, list)):
         if not isinstance(tree, (tuple, list)) or len(axes) != len(tree):
             n = len(tree) if isinstance(tree, (tuple, list)) else 1
+            if what == 'out_axes':
+                raise RuntimeError(f"The size of vmap's 'out_axes' should be equal to the number of results of 'fn': {n}, but got "
+                                   f'size: {len(axes)}.')
             raise RuntimeError(f"When vmap`s '{what}' is a tuple or list, and its size must be equal to the number of "
                                f"arguments of 'fn': {n}, but got size: {len(axes)}.")
         return [a for item, axis in zip(tree, axes) for a in _axes_of(item, axis, what)]
     if axes is not None and (not isinstance(axes, int) or isinstance(axes, bool)):
-        raise RuntimeError(f"The axis in vmap`s '{what}' can only be of type Int or None, but got {axes}.")
+        raise RuntimeError(f"The axis in vmap's '{what}' should be a None or an int, but got a {axes}.")
     return [axes for _ in _leaves(tree, [])]
+
+
+def _all_none(axes):
+    return all(map(_all_none, axes)) if isinstance(axes, (tuple, list)) else axes is None
+
+
+def _check_count(fn, args, kwargs):
+    """Raises as a call would when fn, whose signature is known, takes another number of arguments."""
+    fn = getattr(fn, 'construct', fn)
+    if not (inspect.isfunction(fn) or inspect.ismethod(fn)):
+        return
+    signature = inspect.signature(fn)
+    kinds = [p.kind for p in signature.parameters.values()]
+    if kwargs or any(kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds):
+        return
+    least = sum(p.default is p.empty for p in signature.parameters.values())
+    if not least <= len(args) <= len(kinds):
+        raise TypeError(f'The parameters number of the function is {len(kinds)}, but the number of provided arguments is {len(args)}.')
 
 
 def _normal_axis(axis, ndim, what):
@@ -351,8 +374,14 @@ def vmap(fn, in_axes=0, out_axes=0):
     if in_axes is None:
         raise RuntimeError("The 'in_axes' of 'vmap' cannot be a single None while 'fn' is not a 'CellList'.")
 
+    if _all_none(out_axes):
+        raise RuntimeError(f"The 'out_axes' of 'vmap' cannot be all None while 'fn' is not a 'CellList', but got {out_axes}.")
+
     def call(*args, **kwargs):
+        _check_count(fn, args, kwargs)
         leaves = _leaves(args, [])
+        if not leaves:
+            raise RuntimeError("Failed to get 'axis_size' within the scope of vmap. Need at least one argument that is a Tensor.")
         axes = [_normal_axis(a, x.ndim, 'in_axes') for a, x in zip(_axes_of(args, in_axes, 'in_axes'), leaves)]
         sizes = [x.shape[a] for a, x in zip(axes, leaves) if a is not None]
         if not sizes:
@@ -369,7 +398,8 @@ def vmap(fn, in_axes=0, out_axes=0):
             def take(y):
                 axis = _normal_axis(next(wanted), y.ndim + 1, 'out_axes')
                 if axis is None:
-                    raise RuntimeError("The 'out_axes' of 'vmap' cannot be None for a result that is batched.")
+                    raise RuntimeError("The 'out_axes' of 'vmap' cannot be None for a result that is batched. It is invalid that source is not "
+                                       'None and dst is None.')
                 return trace.value(y, axis)
             return _rebuild(out, take)
         finally:
@@ -379,8 +409,20 @@ def vmap(fn, in_axes=0, out_axes=0):
 
 def _vmap_cells(cells, in_axes, out_axes):
     """Model ensembling: the k-th cell on the k-th slice."""
+    if len(cells) < 2:
+        raise RuntimeError("In the model ensembling parallel training scenario ('VmapOperation' arg0 is a 'CellList'), the size of "
+                           f"'CellList' must be greater than 1, but got {len(cells)}.")
+    if len({len(inspect.signature(cell.construct).parameters) for cell in cells if hasattr(cell, 'construct')}) > 1:
+        raise RuntimeError("'VmapOperation' arg0 is a CellList, whose elements's inputs should be consistent.")
+
     def call(*args, **kwargs):
         axes = _axes_of(args, in_axes, 'in_axes')
+        sizes = [x.shape[_normal_axis(a, x.ndim, 'in_axes')] for a, x in zip(axes, _leaves(args, [])) if a is not None]
+        for size in sizes:
+            if size != len(cells):
+                raise ValueError("If you want to execute the model ensembling parallel training, please make sure the 'axis_size' in the "
+                                 "scope of vmap consistent with the cell size of the input 'CellList', otherwise, please do not enter "
+                                 f"'CellList' as the first argument, but we get axis_size: {size} and the cell size: {len(cells)}.")
         outs = []
         for k, cell in enumerate(cells):
             it = iter(axes)

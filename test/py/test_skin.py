@@ -93,3 +93,58 @@ def test_fault_tolerance_is_refused(monkeypatch):
 def test_partial_by_name():
     total = ops.Partial()(ops.ReduceSum(keep_dims=True), axis=1)
     assert total(Tensor([[1.0, 2.0]])).shape == (1, 1)
+
+
+def test_vmap_refuses():
+    x = Tensor([[1.0, 2, 3], [4, 5, 6]])
+
+    def two(a, b):
+        return a + b, a - b
+    for axes, args, error, text in ((dict(in_axes=(0, 0, 0)), (x, x), RuntimeError, 'size: 3'), (dict(out_axes=(0, 0, 0)), (x, x), RuntimeError, 'results of'),
+                                    (dict(out_axes=(None, (None, None))), (x, x), RuntimeError, 'all None'),
+                                    (dict(out_axes=(None, 0)), (x, x), RuntimeError, 'dst is None'), ({}, (x,), TypeError, 'parameters number'),
+                                    (dict(in_axes=1.0), (x, x), RuntimeError, 'int')):
+        with pytest.raises(error, match=text):
+            ms.vmap(two, **axes)(*args)
+    with pytest.raises(RuntimeError, match='axis_size'):
+        ms.vmap(lambda: 1)()
+    cells = nn.CellList([nn.ReLU(), nn.Tanh()])
+    with pytest.raises(ValueError, match='cell size: 2'):
+        ms.vmap(cells)(Tensor(np.ones((3, 2), np.float32)))
+    with pytest.raises(RuntimeError, match='greater than 1'):
+        ms.vmap(nn.CellList([nn.ReLU()]))
+    np.testing.assert_array_equal(ms.vmap(ops.Add(), (1, 1))(x, x).asnumpy(), 2 * x.asnumpy().T)
+
+
+def test_layers_refuse():
+    x = Tensor(np.ones((2, 3, 16, 16), np.float32))
+    with pytest.raises(ValueError, match='shape'):
+        nn.PSNR()(x, x[:1])
+    with pytest.raises(TypeError, match='type'):
+        nn.PSNR()(x, x.astype(ms.float16))
+    for make, error in ((lambda: nn.ReflectionPad1d((-1, 2)), ValueError), (lambda: nn.MultiClassDiceLoss(activation='www'), ValueError),
+                        (lambda: ms.train.BleuScore(n_gram='3'), TypeError), (lambda: ms.train.BleuScore(n_gram=5), ValueError),
+                        (lambda: nn.Adam([Parameter(x, name='x')], use_lazy=True, use_amsgrad=True), ValueError),
+                        (lambda: nn.Cell().insert_child_to_cell('a.b', nn.ReLU()), KeyError),
+                        (lambda: nn.Cell().insert_param_to_cell('', Parameter(x, name='x')), KeyError)):
+        with pytest.raises(error):
+            make()
+    np.testing.assert_array_equal(nn.LeakyReLU(2)(Tensor([-3, 4])).asnumpy(), [-6, 4])
+
+
+def test_bijector_of_ones_own():
+    from mindspore.nn.probability import bijector
+
+    class Scale(bijector.Bijector):
+        def __init__(self, factor):
+            super().__init__(name='Scale', dtype=ms.float32, param=dict(param_dict={'factor': factor}))
+            self._factor = self._add_parameter(factor, 'factor')
+
+        def _forward(self, value):
+            value = self._check_value_dtype(value)
+            return value * self.cast_param_by_value(value, self._factor)
+    scale = Scale([2.0, 3.0])
+    assert scale.batch_shape == (2,)
+    np.testing.assert_array_equal(scale.forward(Tensor([1.0, 1.0])).asnumpy(), [2, 3])
+    with pytest.raises(TypeError, match='Float32'):
+        scale.forward(Tensor([1.0, 1.0], ms.float16))

@@ -172,7 +172,7 @@ class Cell:
         auto_prefix = self._auto_prefix  # an AttributeError here: super().__init__() was not called
         if isinstance(value, Cell):
             if name in d["_params"]:
-                raise TypeError(f"For 'Cell', the attribute '{name}' is a Parameter and cannot be replaced by a Cell.")
+                raise KeyError(f"For 'Cell', the attribute '{name}' is a Parameter and cannot be replaced by a Cell.")
             d.pop(name, None)
             if auto_prefix:
                 value.update_parameters_name(name + ".")
@@ -225,6 +225,8 @@ class Cell:
                             f"{type(param_name)}.")
         if check_name_contain_dot and "." in param_name:
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' should not contain'.' ")
+        if not param_name:
+            raise KeyError("For 'insert_param_to_cell', the argument 'param_name' should not be empty.")
         if "_params" not in self.__dict__:
             raise AttributeError("For 'insert_param_to_cell', please call Cell.__init__() before assigning a parameter.")
         if param_name not in self._params and (param_name in self._cells or param_name in self.__dict__):
@@ -242,6 +244,8 @@ class Cell:
         if not isinstance(child_name, str):
             raise TypeError(f"For 'insert_child_to_cell', the type of parameter 'child_name' must be str, but got "
                             f"{type(child_name)}.")
+        if not child_name or "." in child_name:
+            raise KeyError(f"For 'insert_child_to_cell', the 'child_name' should not be empty or contain '.', but got '{child_name}'.")
         if not isinstance(child_cell, Cell) and child_cell is not None:
             raise TypeError(f"For 'insert_child_to_cell', the argument 'child_cell' must be 'Cell' if not None, but got "
                             f"type {type(child_cell)}.")

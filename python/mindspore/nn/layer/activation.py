@@ -183,6 +183,8 @@ class LeakyReLU(Cell):
         self.alpha = alpha
 
     def construct(self, x):
+        if isinstance(x, Tensor) and not x.is_floating_point():  # the slope in the type of the values
+            return ops.maximum(x, x * int(self.alpha)) if self.alpha <= 1 else ops.minimum(x, x * int(self.alpha))
         return ops.leaky_relu(x, float(self.alpha))
 
 

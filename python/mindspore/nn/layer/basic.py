@@ -293,6 +293,8 @@ class _Pad(Cell):
         self.padding = (padding,) * (2 * self._n) if isinstance(padding, int) else padding
         if not all(isinstance(n, int) and not isinstance(n, bool) for n in self.padding):
             raise TypeError(f"For '{self.cls_name}', all elements of 'padding' must be int, but got {padding}.")
+        if self._mode == "reflect" and min(self.padding) < 0:
+            raise ValueError(f"For '{self.cls_name}', the elements of 'padding' must not be negative, but got {padding}.")
         self.value = value
 
     def construct(self, x):

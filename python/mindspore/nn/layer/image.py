@@ -10,9 +10,10 @@ def _check_images(who, *images):
     for x in images:
         if x.ndim != 4:
             raise ValueError(f"For '{who}', the dimension of the images must be 4, but got {x.ndim}.")
-    if len({tuple(x.shape) for x in images}) > 1 or len({x.dtype for x in images}) > 1:
-        raise TypeError(f"For '{who}', the images must have one shape and type, but got {[x.shape for x in images]} and "
-                        f"{[str(x.dtype) for x in images]}.")
+    if len({x.dtype for x in images}) > 1:
+        raise TypeError(f"For '{who}', the images must have one type, but got {[str(x.dtype) for x in images]}.")
+    if len({tuple(x.shape) for x in images}) > 1:
+        raise ValueError(f"For '{who}', the images must have one shape, but got {[x.shape for x in images]}.")
 
 
 class ImageGradients(Cell):

@@ -376,7 +376,10 @@ class MultiClassDiceLoss(LossBase):
             check_type(ignore_indiex, "ignore_indiex", int, self.cls_name)
         self.weights, self.ignore_indiex = weights, ignore_indiex
         self.binarydiceloss = DiceLoss(smooth=1e-5)
-        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        try:
+            self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        except KeyError as e:
+            raise ValueError(f"For '{self.cls_name}', the 'activation' is unknown: {e.args[0]}") from None
         if activation is not None and not isinstance(self.activation, Cell):
             raise TypeError(f"For '{self.cls_name}', the 'activation' must be str or Cell, but got {type(activation).__name__}.")
 

@@ -21,7 +21,9 @@ class Adam(Optimizer):
                  weight_decay=0.0, loss_scale=1.0, use_amsgrad=False, **kwargs):
         lazy, offload = (check_bool(kwargs.pop(name, False), name, type(self).__name__) for name in ("use_lazy", "use_offload"))
         if lazy and offload:
-            raise ValueError(f"For '{type(self).__name__}', 'use_lazy' and 'use_offload' cannot both be True.")
+            raise ValueError(f"For '{type(self).__name__}', 'use_lazy' and 'use_offload' can not both be True.")
+        if use_amsgrad and (lazy or offload):
+            raise ValueError("For lazy Adam and Adam with offload, there is no parameter named 'use_amsgrad'.")
         if kwargs:
             names = ", ".join(kwargs)
             raise TypeError(f"For '{type(self).__name__}', these arguments are not supported: {names}.")

@@ -141,7 +141,9 @@ class BleuScore(Metric):
 
     def __init__(self, n_gram=4, smooth=False):
         super().__init__()
-        if not isinstance(n_gram, int) or isinstance(n_gram, bool) or not 1 <= n_gram <= 4:
+        if not isinstance(n_gram, int) or isinstance(n_gram, bool):
+            raise TypeError(f"For 'BleuScore', the argument 'n_gram' must be an int, but got {type(n_gram).__name__}.")
+        if not 1 <= n_gram <= 4:
             raise ValueError(f"For 'BleuScore', the argument 'n_gram' must be an int from 1 to 4, but got {n_gram}.")
         if not isinstance(smooth, bool):
             raise TypeError(f"For 'BleuScore', the 'smooth' must be bool, but got {type(smooth).__name__}.")

@@ -45,6 +45,20 @@ class Bijector(Cell):
         """A parameter in the dtype of a value."""
         return para.astype(value.dtype)
 
+    def _add_parameter(self, value, name):
+        """A parameter of a bijector of one's own as a Tensor; its shape is part of that of a batch."""
+        value = parameter(value, self._dtype or mstype.float32)
+        self._values_added = (*self.__dict__.get('_values_added', ()), value)
+        self._batch_shape = batch_shape((*self._values, *self._values_added))
+        return value
+
+    def _check_value_dtype(self, value):
+        """The value, which must be a Tensor of floats; of the bijector's dtype, if that was given."""
+        tensor(value, 'input value of bijector')
+        if value.dtype not in (FLOATS if self._dtype is None else (self._dtype,)):
+            raise TypeError(f"For input value of bijector, the type must be {self._dtype or 'a subclass of Float'}, but got {value.dtype}")
+        return value
+
     def _call(self, hook, fallback, other, value, args, kwargs):
         tensor(value, 'input value of bijector')
         if value.dtype not in FLOATS:
