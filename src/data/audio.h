@@ -8,6 +8,6 @@ MsTensor *ms__audio_input(MsTransformCall *c, int rank);
 /* y (float64, or NULL after a failure) as result k: float64 if the input was, else float32. */
 MsStatus ms__audio_output(MsTransformCall *c, int k, MsTensor *y);
 
-extern const MsTransformKind ms__transforms_audio[], ms__transforms_spectrum[];
+extern const MsTransformKind ms__transforms_audio[], ms__transforms_spectrum[], ms__transforms_vad[];
 
 #endif

@@ -76,8 +76,8 @@ static const MsTransformKind host_kind = {
 static const MsTransformKind *find(const char *name)
 {
     static const MsTransformKind *const tables[] = {
-        ms__transforms_vision, ms__transforms_basic, ms__transforms_decode,  ms__transforms_colour,
-        ms__transforms_warp,   ms__transforms_audio, ms__transforms_spectrum};
+        ms__transforms_vision, ms__transforms_basic, ms__transforms_decode,   ms__transforms_colour,
+        ms__transforms_warp,   ms__transforms_audio, ms__transforms_spectrum, ms__transforms_vad};
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
         for (const MsTransformKind *k = tables[t]; k->name; k++)
             if (strcmp(k->name, name) == 0) return k;

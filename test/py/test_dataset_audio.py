@@ -123,7 +123,35 @@ def test_masks_follow_the_seed():
     (lambda: A.TimeMasking(False, 9)(S), RuntimeError, "'time_mask_param' should be less than or equal"),
     (lambda: A.LFilter([1.], [1., 2.]), ValueError, 'size of a_coeffs'), (lambda: A.Angle()(S), RuntimeError, 'complex=2'),
     (lambda: A.MelScale(f_min=9000.), ValueError, 'f_max should be greater than f_min'),
+    (lambda: A.Vad(2)(W), RuntimeError, 'there is nothing to measure'),
+    (lambda: A.Vad(1000, noise_up_time=1, noise_down_time=3), ValueError, 'noise_up_time should be greater than noise_down_time'),
     (lambda: A.AllpassBiquad(1), TypeError, 'central_freq')])
 def test_refused(call, kind, text):
     with pytest.raises(kind, match=text):
         call()
+
+
+def speech(rate, seconds, begins):
+    t = np.arange(int(rate * seconds)) / rate
+    voice = 0.6 * sum(np.sin(2 * np.pi * 200 * k * t) / k for k in range(1, 5))
+    noise = 0.001 * np.random.RandomState(5).standard_normal((2, t.size))
+    return (noise + voice * (t >= begins)).astype(np.float32)
+
+
+@pytest.mark.parametrize('rate', [2000, 8000, 16000])
+@pytest.mark.parametrize('begins', [0.5, 1.2])
+def test_vad_cuts_what_comes_before_a_voice(rate, begins):
+    x = speech(rate, 2, begins)
+    y = A.Vad(rate)(x[:, None])
+    start = (x.shape[1] - y.shape[-1]) / rate
+    assert begins - 0.15 <= start <= begins and y.dtype == np.float32
+    np.testing.assert_array_equal(y[:, 0], x[:, -y.shape[-1]:])
+    earlier = A.Vad(rate, pre_trigger_time=0.25)(x)
+    assert earlier.shape[-1] == y.shape[-1] + rate // 4
+
+
+def test_vad_without_a_voice_keeps_what_it_searches():
+    quiet = speech(2000, 2, 9)
+    assert A.Vad(2000)(quiet).shape == (2, 20 * 100 + 200)
+    assert A.Vad(2000, search_time=0.5, measure_duration=0.05)(quiet.astype(np.float64)).shape == (2, 10 * 100 + 100)
+    assert A.Vad(2000)(quiet[:, :300]).shape == (2, 300) and A.Vad(2000)(quiet[:, :0]).shape == (2, 0)

@@ -319,6 +319,25 @@ class Phaser(_Audio):
               'mod_speed': _real(0.1, 2)}
 
 
+class Vad(_Audio):
+    """Cuts what comes before speech."""
+
+    _arguments = lambda sample_rate, trigger_level=7.0, trigger_time=0.25, search_time=1.0, allowed_gap=0.25, \
+        pre_trigger_time=0.0, boot_time=0.35, noise_up_time=0.1, noise_down_time=0.01, noise_reduction_amount=1.35, \
+        measure_freq=20.0, measure_duration=None, measure_smooth_time=0.4, hp_filter_freq=50.0, lp_filter_freq=6000.0, \
+        hp_lifter_freq=150.0, lp_lifter_freq=2000.0: None  # noqa: E731
+    _rules = {'sample_rate': _POSITIVE, 'trigger_level': _real(), 'measure_duration': _real(0, optional=True),
+              **dict.fromkeys(('trigger_time', 'search_time', 'allowed_gap', 'pre_trigger_time', 'boot_time', 'noise_up_time',
+                               'noise_down_time', 'noise_reduction_amount', 'measure_smooth_time'), _FACTOR),
+              **dict.fromkeys(('measure_freq', 'hp_filter_freq', 'lp_filter_freq', 'hp_lifter_freq', 'lp_lifter_freq'),
+                              _real(0, open_low=True))}
+
+    def _ready(self):
+        if self.noise_up_time < self.noise_down_time:
+            raise ValueError('Input noise_up_time should be greater than noise_down_time, but got noise_up_time: '
+                             f'{self.noise_up_time} and noise_down_time: {self.noise_down_time}.')
+
+
 class Vol(_Audio):
     _arguments = lambda gain, gain_type=GainType.AMPLITUDE: None  # noqa: E731
     _rules = {'gain': _real2()}
