@@ -148,3 +148,22 @@ def test_bijector_of_ones_own():
     np.testing.assert_array_equal(scale.forward(Tensor([1.0, 1.0])).asnumpy(), [2, 3])
     with pytest.raises(TypeError, match='Float32'):
         scale.forward(Tensor([1.0, 1.0], ms.float16))
+
+
+def test_markers_of_types():
+    dtype = ms.common.dtype
+    assert isinstance(ms.int8, ms.Int) and not isinstance(ms.uint8, ms.Int) and ms.Int(32) is ms.int32
+    with pytest.raises(ValueError, match='bits'):
+        ms.Int(7)
+    assert repr(ms.number) == 'mindspore.number' and str(ms.type_none) == 'None' and str(ms.TensorType(ms.float32)) == 'Tensor[Float32]'
+    assert ms.tensor_type == ms.TensorType() != ms.TensorType(ms.float32)
+    kinds = [(ms.int32, ms.number, True), (ms.bool_, ms.number, True), (ms.tensor_type, ms.number, False), (ms.list_, ms.tuple_, False),
+             (ms.TensorType(ms.int8), ms.tensor_type, True), (ms.float32, ms.float32, True)]
+    assert all(dtype._issubclass_(a, b) is want for a, b, want in kinds)
+
+
+def test_memory_is_given_back():
+    x = Tensor(np.ones(1 << 20, np.float32)) + 1
+    del x
+    ms.ms_memory_recycle()
+    assert ms.runtime.memory_reserved() <= ms.runtime.memory_allocated() + (1 << 20)

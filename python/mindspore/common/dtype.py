@@ -22,13 +22,80 @@ signed_type = int_type + float_type
 complex_type = (complex64, complex128)
 all_types = (bool_,) + number_type
 
+
+
+class TensorType:
+    """What a Tensor is, of elements of one dtype or of any."""
+
+    def __init__(self, element_type=None):
+        self._element = element_type
+
+    def element_type(self):
+        return self._element
+
+    def __eq__(self, other):
+        return type(other) is TensorType and other._element == self._element
+
+    def __hash__(self):
+        return hash((TensorType, self._element))
+
+    def __str__(self):
+        return 'Tensor' if self._element is None else f'Tensor[{self._element}]'
+
+    def __repr__(self):
+        return 'mindspore.tensor' if self._element is None else f'mindspore.{self}'
+
+
+class _Marker:
+    """What a value is where it has no dtype; `_issubclass_` says what it covers."""
+
+    def __init__(self, name, text):
+        self._name, self._text = name, text
+
+    def __str__(self):
+        return self._text
+
+    def __repr__(self):
+        return f'mindspore.{self._name}'
+
+
+class _Sized(type):
+    """Classes whose objects are dtypes: of integers, signed."""
+
+    def __instancecheck__(cls, value):
+        return isinstance(value, Type) and value in int_type
+
+    def __call__(cls, bits=64):
+        for value in int_type:
+            if str(value) == f'Int{bits}':
+                return value
+        raise ValueError(f"For 'Int', the number of bits must be 8, 16, 32 or 64, but got {bits!r}.")
+
+
+class Int(metaclass=_Sized):
+    """Signed integers: ``isinstance(mindspore.int8, mindspore.Int)``."""
+
+
+number, list_, tuple_, type_none = (_Marker(*names) for names in (('number', 'Number'), ('list_', 'List'), ('tuple_', 'Tuple'), ('type_none', 'None')))
+tensor_type = TensorType()
+
+
+def _issubclass_(type_, dtype):
+    """Whether one type is, or is a kind of, another: a dtype of `number`, a Tensor of some elements of `tensor_type`."""
+    if dtype is number:
+        return type_ is number or isinstance(type_, Type) and type_ in all_types
+    if dtype == tensor_type:
+        return isinstance(type_, TensorType)
+    return type_ == dtype
+
+
 _bool, _int, _float = bool, int, float
 globals().update({'bool': bool_, 'int': int32, 'float': float32})
 
 __all__ = ['Type', 'bool_', 'bool', 'int', 'float', 'int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32',
            'uint64', 'float16', 'bfloat16', 'float32', 'float64', 'complex64', 'complex128', 'qint4x2', 'string', 'byte', 'ubyte',
            'short', 'ushort', 'intc', 'uintc', 'half', 'single', 'double', 'cfloat', 'cdouble', 'int_', 'uint', 'float_',
-           'intp', 'uintp', 'long', 'dtype_to_nptype', 'dtype_to_pytype', 'pytype_to_dtype', 'get_py_obj_dtype']
+           'intp', 'uintp', 'long', 'Int', 'TensorType', 'number', 'list_', 'tuple_', 'type_none', 'tensor_type', 'dtype_to_nptype', 'dtype_to_pytype', 'pytype_to_dtype', 'get_py_obj_dtype']
 
 
 def dtype_to_nptype(type_):

@@ -1,11 +1,11 @@
-"""run_check, set_recursion_limit, swap_tensors and set_dump."""
+"""run_check, set_recursion_limit, swap_tensors, set_dump and ms_memory_recycle."""
 import sys
 import warnings
 
 from mindspore import _c
 from mindspore._c import Tensor
 
-__all__ = ["run_check", "set_recursion_limit", "swap_tensors", "set_dump"]
+__all__ = ["run_check", "set_recursion_limit", "swap_tensors", "set_dump", "ms_memory_recycle"]
 
 
 def run_check():
@@ -24,6 +24,14 @@ def set_recursion_limit(recursion_limit=1000):
     if recursion_limit <= 0:
         raise ValueError(f"For 'set_recursion_limit', the 'recursion_limit' must be positive, but got {recursion_limit}.")
     sys.setrecursionlimit(max(recursion_limit, 1000))
+
+
+def ms_memory_recycle():
+    """Gives memory that nothing uses any more back to the system, that of dropped networks with cycles too."""
+    import gc
+    from mindspore import runtime
+    gc.collect()
+    runtime.empty_cache()
 
 
 def swap_tensors(t1, t2):
