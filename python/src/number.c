@@ -195,7 +195,7 @@ static Py_ssize_t length(PyObject *self)
 {
     if (!pinned(self)) return -1;
     if (PY_HANDLE(self)->ndim > 0) return (Py_ssize_t)PY_HANDLE(self)->shape[0];
-    PyErr_SetString(PyExc_TypeError, "Not support len of a 0-D tensor");
+    PyErr_SetString(PyExc_TypeError, "Not support len of a 0-D tensor.");
     return -1;
 }
 
@@ -227,6 +227,10 @@ static PyObject *iterate(PyObject *self)
 static int contains(PyObject *self, PyObject *element)
 {
     PyObject *equal = PyObject_RichCompare(self, element, Py_EQ);
+    if (!equal && PyErr_ExceptionMatches(PyExc_TypeError)) { /* what cannot be compared is not in it */
+        PyErr_Clear();
+        return 0;
+    }
     if (!equal || !PY_IS_TENSOR(equal)) {
         Py_XDECREF(equal);
         return equal ? 0 : -1;

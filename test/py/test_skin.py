@@ -167,3 +167,28 @@ def test_memory_is_given_back():
     del x
     ms.ms_memory_recycle()
     assert ms.runtime.memory_reserved() <= ms.runtime.memory_allocated() + (1 << 20)
+
+
+def test_what_cannot_be_compared_is_not_in_a_tensor():
+    t = Tensor([1, 2])
+    assert 1 in t and Tensor([2]) in t and 3 not in t and 'a' not in t and [1] not in t and np.array(1) not in t
+
+
+def test_bprop_with_too_few_parameters():
+    class Sum(nn.Cell):
+        def construct(self, x, y):
+            return x + y
+
+    class No(Sum):
+        def bprop(self, out):
+            return out, out
+
+    class Few(Sum):
+        def bprop(self, x, y, out):
+            return out, out
+    x = Tensor([2.0])
+    for cell, text in ((No(), 'at least 2 params'), (Few(), 'forward inputs as well')):
+        with pytest.raises(TypeError, match=text):
+            ms.grad(cell, (0, 1))(x, x)
+    with pytest.raises(ValueError, match='requires a forward network'):
+        ops.GradOperation()()

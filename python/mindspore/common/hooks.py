@@ -154,6 +154,7 @@ autodiff.apply_hooks = apply_hooks
 
 def call_with_bprop(cell, construct, bprop, args, kwargs):
     """``construct`` with the gradient that ``bprop(*args, out, dout)`` gives."""
+    _check_bprop(bprop, len(args) + len(kwargs))
     _c.pause(1)  # how the outputs come about is not followed
     try:
         out = construct(*args, **kwargs)
@@ -184,6 +185,19 @@ def call_with_bprop(cell, construct, bprop, args, kwargs):
             result = [next(it) if autodiff._leaves(x, []) else None for x in xs]
         return tuple(result[:len(xs)])
     return with_gradient(grad, tuple(given), out)
+
+
+def _check_bprop(bprop, n):
+    """Raises when ``bprop`` cannot take n inputs, the output and its gradient."""
+    params = inspect.signature(bprop).parameters.values()
+    if any(p.kind in (p.VAR_POSITIONAL, p.KEYWORD_ONLY) for p in params):
+        return
+    if len(params) < 2:
+        raise TypeError("The function 'bprop' of Primitive or Cell requires at least 2 params 'out' and 'dout', but got only "
+                        f"{len(params)}: {[p.name for p in params]}.")
+    if len(params) < n + 2:
+        raise TypeError("The params of function 'bprop' of Primitive or Cell requires the forward inputs as well as the 'out' and 'dout'. "
+                        f"The number of forward inputs is {n}, but 'bprop' has {len(params)} params.")
 
 
 def run_backward_hooks(cell, construct, args, kwargs):

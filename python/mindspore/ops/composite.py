@@ -114,7 +114,9 @@ class GradOperation:
                 raise TypeError(f"For 'GradOperation', the '{name}' should be bool, but got {type(value).__name__}")
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
 
-    def __call__(self, fn, weights=None):
+    def __call__(self, fn=None, weights=None):
+        if fn is None:
+            raise ValueError("'GradOperation' requires a forward network or function as an input, while the input is empty.")
         if not callable(fn):
             raise TypeError("For 'GradOperation', the first argument must be a 'Function' or 'Cell', but got "
                             f"{type(fn).__name__}.")
