@@ -1,4 +1,5 @@
 """The data pipeline from Python: sources, operations, samplers, transforms, iterators, and bad input."""
+import gc
 import copy
 import gzip
 import os
@@ -515,6 +516,7 @@ def test_dropped_early_leaves_nothing():
         for _ in range(k):
             next(it)
     once(3)
+    gc.collect()
     live, threads = _c.memory_stats()['n_live'], len(os.listdir('/proc/self/task'))
     for k in (0, 1, 5):
         once(k)
@@ -572,6 +574,7 @@ def test_refused_allocations():
         d = numbers(6).map(lambda x: x + 1, 'x').map(transforms.TypeCast(ms.int32), 'x', num_parallel_workers=2).batch(2)
         return rows(d)
     expect = run()
+    gc.collect()
     live = _c.memory_stats()['n_live']
     refused = 0
     for k in range(1, 120):

@@ -1,4 +1,5 @@
 """Fusion of eager chains: every value is the one without it, to the bit, whoever looks at it and whatever happens in between."""
+import gc
 import csv
 import os
 import threading
@@ -301,6 +302,7 @@ def test_nothing_is_left():
         loss(x, x).asnumpy()
         ms.grad(loss)(x, x).asnumpy()
         del x
+    gc.collect()
     before = _c.memory_stats()['n_live']
     for _ in range(5):
         x = data((64, 64))

@@ -1,4 +1,5 @@
 """Devices, streams, memory counters and their options."""
+import gc
 import os
 import signal
 import threading
@@ -41,6 +42,7 @@ def test_streams_and_events():
 
 def test_memory():
     runtime.reset_peak_memory_stats()
+    gc.collect()
     before = runtime.memory_allocated()
     x = ms.ops.ones((1024, 256), ms.float32)
     assert runtime.memory_allocated() - before >= 1 << 20

@@ -290,6 +290,7 @@ def test_dtypes():
 
 
 def test_memory_is_returned():
+    gc.collect()
     before = ms._c.memory_stats()
     for _ in range(50):
         t = Tensor(np.ones(1000))
