@@ -247,6 +247,26 @@ def test_to_float():
         F().to_float(ms.int32)
 
 
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_to_float_of_constants(mode):
+    class Scaled(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.index, self.product = Tensor(1 / 3, ms.float32), Tensor([1, 0]), ms.ops.BatchMatMul()
+
+        def construct(self, x):
+            y = x * self.scale  # would be float32
+            return self.product(y, x)[self.index]
+    ms.set_context(mode=mode)
+    try:
+        net, x = Scaled(), Tensor(np.ones((2, 2, 2), np.float32))
+        for dtype in (ms.float16, ms.bfloat16):
+            assert net.to_float(dtype)(x).dtype == net.scale.dtype == dtype and net.index.dtype == ms.int64
+        assert net.to_float(ms.float32).scale.asnumpy() == np.float32(1 / 3)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
 def test_parameter():
     assert Parameter(3).dtype == ms.int32 and Parameter([1, 2]).dtype == ms.int64 and Parameter(3.5).dtype == ms.float32
     assert Parameter(np.ones(2)).dtype == ms.float64

@@ -372,12 +372,20 @@ class Cell:
         return handle
 
     def to_float(self, dst_type):
-        """Casts floating inputs and Parameters of this Cell and its children to ``dst_type`` at the call."""
+        """Casts floating inputs and Parameters of this Cell and its children to ``dst_type`` at the call, their Tensors that are
+        no Parameters now; another ``to_float`` starts from what those were."""
         if dst_type not in _CASTS:
             raise ValueError("For 'to_float', the argument 'dst_type' must be mstype.float32, mstype.float16 or "
                              f"mstype.bfloat16, but got type: {type(dst_type)} and value: {dst_type}.")
         for _, cell in self.cells_and_names():
-            cell.__dict__["_ms_cast"] = dst_type
+            d = cell.__dict__
+            d["_ms_cast"] = dst_type
+            made = d.setdefault("_ms_constants", {})  # name: (as it was, cast)
+            for name, value in d.items():
+                if isinstance(value, Tensor):
+                    whole = made[name][0] if name in made and made[name][1] is value else value
+                    made[name] = whole, _cast_tree(whole, dst_type)
+            d.update({name: cast for name, (_, cast) in made.items() if isinstance(d.get(name), Tensor)})
             cell._refresh_plain()
         return self
 
