@@ -472,7 +472,10 @@ static MsStatus run_flanger(MsTransformCall *c)
         }
     }
     free(held);
-    return ms__audio_output(c, 0, x);
+    MsDtype t = (MsDtype)c->in[0]->dtype;
+    if (ms_dtype_is_float(t)) return ms__audio_output(c, 0, x);
+    c->out[0] = ms__data_cast(x, t); /* integers stay what they are, as in the original */
+    return c->out[0] ? MS_OK : ms_error()->code;
 }
 
 /* ---- dither ---- */

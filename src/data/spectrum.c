@@ -284,14 +284,20 @@ static MsStatus run_inverse(MsTransformCall *c)
     return ms__audio_output(c, 0, y);
 }
 
+static MsStatus check_griffin_lim(MsTransform *t)
+{
+    if (t->arg[10] >= 1)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "GriffinLim: momentum equal to or greater than 1 can be unstable, but got: %f",
+                       t->arg[10]);
+    return check_frames(t);
+}
+
 /* FRAMES, n_iter, power, momentum, length, rand_init: fast Griffin-Lim (Perraudin and others, 2013). Of what the step
  * before gave, m / (1 + 2 m) is subtracted, as in the original: it divides by 1 + m twice. */
 static MsStatus run_griffin_lim(MsTransformCall *c)
 {
     const double *v = c->op->arg;
-    if (v[10] >= 1)
-        return MS_FAIL(MS_ERROR_RUNTIME,
-                       "GriffinLim: momentum equal to or greater than 1 can be unstable, but got: %f", v[10]);
     Frames f = frames_of(v);
     if (v[11] > 0 && v[11] <= (double)f.n_fft)
         return MS_FAIL(MS_ERROR_RUNTIME, "GriffinLim: n_fft must be less than length.");
@@ -664,7 +670,7 @@ const MsTransformKind ms__transforms_spectrum[] = {
     {"ComputeDeltas", "win_length, pad_mode", 2, 2, false, NULL, run_deltas, NULL},
     {"DetectPitchFrequency", "sample_rate, frame_time, win_length, freq_low, freq_high", 5, 5, false, NULL,
      run_pitch, NULL},
-    {"GriffinLim", FRAMES ", n_iter, power, momentum, length, rand_init", 13, 13, false, check_frames,
+    {"GriffinLim", FRAMES ", n_iter, power, momentum, length, rand_init", 13, 13, false, check_griffin_lim,
      run_griffin_lim, NULL},
     {"InverseSpectrogram", FRAMES ", pad, length", 10, 10, false, check_frames, run_inverse, NULL},
     {"Magphase", "power", 1, 1, false, NULL, run_magphase, NULL},

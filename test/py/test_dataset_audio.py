@@ -155,3 +155,9 @@ def test_vad_without_a_voice_keeps_what_it_searches():
     assert A.Vad(2000)(quiet).shape == (2, 20 * 100 + 200)
     assert A.Vad(2000, search_time=0.5, measure_duration=0.05)(quiet.astype(np.float64)).shape == (2, 10 * 100 + 100)
     assert A.Vad(2000)(quiet[:, :300]).shape == (2, 300) and A.Vad(2000)(quiet[:, :0]).shape == (2, 0)
+
+
+def test_flanger_keeps_integers():
+    f = A.Flanger(44100, modulation=A.Modulation.TRIANGULAR)
+    y = f(np.array([[-2, -3, 0], [2, 2, 3]]))
+    assert y.dtype == np.int64 and y.tolist() == [[-1, -1, 0], [1, 1, 1]]

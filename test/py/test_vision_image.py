@@ -258,3 +258,23 @@ def test_linear_resizing_is_11_bit_fixed_point(size, channels):
     up, down, p, q = linear_taps(h, out_h)
     expected = ((lines[up] * p[:, None, None] >> 16) + (lines[down] * q[:, None, None] >> 16) + 2) >> 2
     np.testing.assert_array_equal(V.Resize((out_h, out_w), V.Inter.LINEAR)(x), expected)
+
+
+@pytest.mark.parametrize('call, kind, text', [
+    (lambda: V.RandomCrop([70, 41])(Image.fromarray(photo())), ValueError, r'Crop size \[70, 41\] is larger than'),
+    (lambda: V.PadToSize((5, 5))(photo()), RuntimeError, 'target size to pad should be no less than the original image size'),
+    (lambda: V.PadToSize((70, 90), 20)(photo()), RuntimeError, 'sum of offset and original image size should be no more than'),
+    (lambda: V.TrivialAugmentWide()(photo()[:, :, :1]), RuntimeError, 'the channel of image tensor does not match'),
+    (lambda: V.TrivialAugmentWide()(photo()[:, :, 0]), RuntimeError, 'the dimension of image tensor does not match'),
+    (lambda: V.Resize((0, 5)), ValueError, r'Input size at dim 0 is not within the required interval of \[1, 2147483647\]'),
+    (lambda: V.RandomPosterize((8, 1)), ValueError, r'Input is not within the required interval of \[1, 8\]'),
+    (lambda: V.ResizeWithBBox((5, 5), None), KeyError, 'Interpolation should not be None'),
+    (lambda: T.Concatenate(0)(photo()), RuntimeError, 'only 1D input supported')])
+def test_texts_of_refusals(call, kind, text):
+    with pytest.raises(kind, match=text):
+        call()
+
+
+def test_a_grey_image_of_pil_stays_grey():
+    grey = Image.fromarray(photo()[:, :, 0])
+    assert V.RandomGrayscale(1.0)(grey) is grey

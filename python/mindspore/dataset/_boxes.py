@@ -202,7 +202,9 @@ def _resized(image, boxes, resize):
 
 class ResizeWithBBox(_Boxes):
     def __init__(self, size, interpolation=Inter.BILINEAR):
-        self._resize = Resize(size, Inter.BILINEAR if interpolation is None else interpolation)
+        if interpolation is None:
+            raise KeyError('Interpolation should not be None')
+        self._resize = Resize(size, interpolation)
 
     def _run(self, image, boxes):
         return _resized(image, boxes, self._resize)

@@ -234,8 +234,12 @@ class PadToSize(PyTensorOperation):
         h, w = get_image_size(img)
         top, left = self.offset or ((self._hw[0] - h) // 2, (self._hw[1] - w) // 2)
         bottom, right = self._hw[0] - h - top, self._hw[1] - w - left
-        if min(top, left, bottom, right) < 0:
-            raise RuntimeError(f'PadToSize: the image of {h} x {w} does not fit into {self._hw} at {(top, left)}.')
+        if h > self._hw[0] or w > self._hw[1]:
+            raise RuntimeError('PadToSize: the target size to pad should be no less than the original image size, but got '
+                               f'target size {self._hw} and original size {(h, w)}.')
+        if bottom < 0 or right < 0:
+            raise RuntimeError('PadToSize: the sum of offset and original image size should be no more than the target size '
+                               f'to pad, but got offset {(top, left)} plus original size {(h, w)} bigger than {self._hw}')
         return Pad((left, top, right, bottom), self._colour, self._mode)(img)
 
 
@@ -497,6 +501,8 @@ class Posterize(_Numbers):
 class RandomPosterize(_Numbers):
     def __init__(self, bits=(8, 8)):
         bits = _check.kind('bits', (8, 8) if bits is None else bits, list, tuple, int)
+        if not isinstance(bits, int) and len(bits) == 2 and bits[0] > bits[1]:
+            raise ValueError('Input is not within the required interval of [1, 8].')
         self._numbers = _pair('bits', (bits, bits) if isinstance(bits, int) else bits, 1, 8, elements=(int,), text='of bits '
                               'should be a single integer or a list/tuple (min, max) of length 2.')
 
@@ -592,6 +598,11 @@ class RandomGrayscale(TensorOperation):
 
     def _make(self):
         return _c.ds_transform('Grayscale', 0, self.prob)
+
+    def __call__(self, *inputs):
+        if len(inputs) == 1 and is_pil(inputs[0]) and inputs[0].mode == 'L':
+            return inputs[0]
+        return super().__call__(*inputs)
 
 
 class GaussianBlur(_Numbers):
@@ -720,7 +731,7 @@ def get_image_num_channels(image):
 def _file_name(filename, **more):
     for name, value, types in (('filename', filename, (str,)), *((k, *v) for k, v in more.items())):
         if not isinstance(value, types):
-            raise TypeError(f'Input {name} is not of type {" or ".join(map(str, types))}, but got: {type(value)}.')
+            raise TypeError(f'{"The input" if name == "image" and "compression_level" in more else "Input"} {name} is not of type {" or ".join(map(str, types))}, but got: {type(value)}.')
 
 
 def read_file(filename):

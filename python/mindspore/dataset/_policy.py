@@ -85,9 +85,15 @@ class _Choice(TensorOperation):
                 raise RuntimeError(f'{type(self).__name__}: the data type of image tensor does not match the requirement of '
                                    f'operator. Expecting tensor in type of (uint8). But got type {x.dtype}.')
             if isinstance(x, np.ndarray) and x.ndim != 3:
-                raise RuntimeError(f'{type(self).__name__}: input tensor is not in shape of <H,W,C>, but got rank: {x.ndim}')
+                what = 'input tensor is not in shape of <H,W,C>, but got rank:' if isinstance(self, AutoAugment) else \
+                    'the dimension of image tensor does not match the requirement of operator. Expecting tensor in dimension ' \
+                    'of (3), in shape of <H, W, C>. But got dimension'
+                raise RuntimeError(f'{type(self).__name__}: {what} {x.ndim}')
             if isinstance(x, np.ndarray) and x.shape[2] != 3:
-                raise RuntimeError(f'{type(self).__name__}: channel of input image should be 3, but got: {x.shape[2]}')
+                what = 'channel of input image should be 3, but got:' if isinstance(self, AutoAugment) else \
+                    'the channel of image tensor does not match the requirement of operator. Expecting tensor in channel of ' \
+                    '(3). But got channel'
+                raise RuntimeError(f'{type(self).__name__}: {what} {x.shape[2]}')
         return super().__call__(*inputs)
 
     def _check_common(self, interpolation, fill_value):

@@ -374,6 +374,8 @@ class Concatenate(PyTensorOperation):
 
     def __call__(self, *values):
         parts = [np.asarray(v) for v in (self.prepend, *values, self.append) if v is not None]
+        if any(p.ndim != 1 for p in parts):
+            raise RuntimeError('Concatenate: only 1D input supported.')
         if len({p.dtype for p in parts}) > 1 and len(values) > 1:
             raise RuntimeError('Concatenate: input datatype does not match, the columns are of different types.')
         return np.concatenate([p.astype(np.asarray(values[0]).dtype) for p in parts], self.axis)

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from . import _check
-from .transforms import TensorOperation, dtype_number
+from .transforms import TensorOperation, dtype_number, is_pil
 
 
 class Inter(enum.IntEnum):
@@ -34,7 +34,7 @@ class ImageBatchFormat(enum.IntEnum):
     NCHW = 1
 
 
-def _size(size, indexed='size[{}]'):
+def _size(size):
     """An int (square) or (height, width)."""
     _check.kind('size', size, int, list, tuple)
     if isinstance(size, int):
@@ -42,17 +42,20 @@ def _size(size, indexed='size[{}]'):
     if len(size) != 2:
         raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
     for i, v in enumerate(size):
-        _check.kind(indexed.format(i), v, int)
+        _check.kind(f'size[{i}]', v, int)
     return tuple(_check.within(f'size at dim {i}', v, 1, 16777216) for i, v in enumerate(size))
 
 
-def _resize_size(size, high=16777216):
+def _resize_size(size):
     """The same as Resize checks it."""
     if not isinstance(size, (int, list, tuple)) or (not isinstance(size, int) and len(size) != 2):
         raise TypeError('Size should be a single integer or a list/tuple (h, w) of length 2.')
     if isinstance(size, int):
         return _size(int(size))
-    return _size(size, 'size at dim {}')
+    for i, v in enumerate(size):
+        if not 1 <= _check.kind(f'size at dim {i}', v, int) <= _check.INT32_MAX:
+            raise ValueError(f'Input size at dim {i} is not within the required interval of [1, {_check.INT32_MAX}].')
+    return _size(size)
 
 
 def _padding(padding):
@@ -206,6 +209,14 @@ class RandomCrop(TensorOperation):
 
     def _args(self):
         return self._numbers
+
+    def __call__(self, *inputs):
+        h, w, needed, left, top, right, bottom = self._numbers[:7]
+        for x in inputs:
+            if is_pil(x) and not needed and (x.height + top + bottom < h or x.width + left + right < w):
+                raise ValueError(f'Crop size {[h, w]} is larger than input image size '
+                                 f'{(x.height + top + bottom, x.width + left + right)}.')
+        return super().__call__(*inputs)
 
 
 class _RandomFlip(TensorOperation):
