@@ -4,7 +4,7 @@ from mindspore._c import Tensor as TensorPy
 from mindspore.common import dtype as typing
 
 __all__ = ['Tensor', 'TensorPy', 'typing', 'security', 'get_code_extra', 'update_pijit_default_config', 'jit_mode_pi_enable',
-           'jit_mode_pi_disable']
+           'jit_mode_pi_disable', '_random_normal', '_random_uniform', '_truncated_normal']
 
 
 class security:
@@ -31,3 +31,29 @@ def jit_mode_pi_enable():
 
 
 jit_mode_pi_disable = jit_mode_pi_enable
+
+
+def _fill(data, draw, *numbers):
+    """Fills an ndarray with values of a native stream."""
+    from mindspore.common import dtype
+    kind = dtype.float64 if data.dtype == 'float64' else dtype.float32
+    data[...] = draw(numbers[0], data.shape, kind, *numbers[1:]).asnumpy()
+
+
+def _random_normal(seed, data, mean, sigma):
+    """Fills an ndarray with values of a normal distribution; the seed determines them."""
+    from mindspore.common._rows import init
+    _fill(data, init.normal, seed, mean, sigma)
+
+
+def _random_uniform(seed, data, a, b):
+    """Fills an ndarray with values between a and b."""
+    from mindspore.common._rows import init
+    _fill(data, init.uniform, seed, (b - a) / 2)
+    data += (a + b) / 2
+
+
+def _truncated_normal(seed, data, a, b, mean, sigma):
+    """Fills an ndarray with values of a normal distribution cut at mean + a * sigma and mean + b * sigma."""
+    from mindspore.common._rows import init
+    _fill(data, init.truncated_normal, seed, mean, sigma, mean + a * sigma, mean + b * sigma)

@@ -192,3 +192,16 @@ def test_bprop_with_too_few_parameters():
             ms.grad(cell, (0, 1))(x, x)
     with pytest.raises(ValueError, match='requires a forward network'):
         ops.GradOperation()()
+
+
+def test_names_of_the_extension():
+    from mindspore import _c_expression as e
+    from mindspore._extends.parse.standard_method import list_append, list_insert, ms_len
+    for draw, numbers, mean, low, high in ((e._random_normal, (1.0, 2.0), 1.0, -20, 20), (e._random_uniform, (1.0, 3.0), 2.0, 1, 3),
+                                           (e._truncated_normal, (-2.0, 2.0, 5.0, 0.5), 5.0, 4, 6)):
+        data = [np.empty((100, 50), np.float32) for _ in range(3)]
+        for seed, array in zip((7, 7, 8), data):
+            draw(seed, array, *numbers)
+        np.testing.assert_array_equal(data[0], data[1])
+        assert not np.allclose(data[0], data[2]) and abs(data[0].mean() - mean) < 0.1 and low <= data[0].min() <= data[0].max() <= high
+    assert ms_len(list_insert(list_append([1], 2), 0, 3)) == 3
