@@ -85,10 +85,7 @@ static void apply(float *tile, int n, const MsStage *s, int64_t channel)
 {
     switch (s->kind) {
     case MS_STAGE_SCALE:
-        for (int i = 0; i < n; i++) tile[i] = tile[i] * s->a + s->b;
-        break;
-    case MS_STAGE_DIV:
-        for (int i = 0; i < n; i++) tile[i] = tile[i] / s->a;
+        for (int i = 0; i < n; i++) tile[i] = (float)((double)tile[i] * s->a + s->b); /* rounded once */
         break;
     case MS_STAGE_NORM: {
         float mean = (float)s->mean[s->n == 1 ? 0 : channel], std = (float)s->std[s->n == 1 ? 0 : channel];

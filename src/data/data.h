@@ -164,8 +164,7 @@ typedef struct MsTransformCall {
 
 /* A step that affine.c can run in one pass with its neighbours. */
 typedef enum MsStageKind {
-    MS_STAGE_SCALE, /* x * a + b */
-    MS_STAGE_DIV,   /* x / a */
+    MS_STAGE_SCALE, /* x * a + b, rounded once */
     MS_STAGE_NORM,  /* (x - mean[c]) / std[c] */
     MS_STAGE_CHW,   /* [h, w, c] -> [c, h, w]; a = 1: also [h, w] -> [1, h, w] */
     MS_STAGE_FLOAT  /* to float32 */

@@ -113,7 +113,7 @@ static MsStatus run_chw(MsTransformCall *c)
 static int stage_to_tensor(const MsTransform *t, MsStage s[2])
 {
     if (t->n_arg > 0 && t->arg[0] != MS_FLOAT32) return 0;
-    s[0] = (MsStage){.kind = MS_STAGE_DIV, .a = 255};
+    s[0] = (MsStage){.kind = MS_STAGE_SCALE, .a = 1.0f / 255};
     s[1] = (MsStage){.kind = MS_STAGE_CHW, .a = 1};
     return 2;
 }
@@ -121,7 +121,7 @@ static int stage_to_tensor(const MsTransform *t, MsStage s[2])
 static MsStatus run_to_tensor(MsTransformCall *c)
 {
     Image im;
-    MsStage s[2] = {{.kind = MS_STAGE_DIV, .a = 255}, {.kind = MS_STAGE_CHW, .a = 1}};
+    MsStage s[2] = {{.kind = MS_STAGE_SCALE, .a = 1.0f / 255}, {.kind = MS_STAGE_CHW, .a = 1}};
     MsDtype dtype = (MsDtype)c->in[0]->dtype;
     if (dtype == MS_UINT32 || dtype == MS_INT64 || dtype == MS_UINT64 || ms__data_is_text(c->in[0]))
         return MS_FAIL(

@@ -398,7 +398,7 @@ def test_affine():
     assert np.array_equal(vision.Normalize(mean, std)(IMAGE), normal)
     chw = x.transpose(2, 0, 1)
     assert np.array_equal(vision.Normalize(mean, std, is_hwc=False)(chw), normal.transpose(2, 0, 1))
-    assert np.array_equal(vision.ToTensor()(IMAGE), chw / np.float32(255))
+    assert np.array_equal(vision.ToTensor()(IMAGE), chw * np.float32(1 / 255))
     assert vision.ToTensor()(IMAGE[:, :, 0]).shape == (1, 6, 5)
     assert vision.ToTensor(np.float16)(IMAGE).dtype == np.float16
     assert np.array_equal(vision.HWC2CHW()(IMAGE), IMAGE.transpose(2, 0, 1))

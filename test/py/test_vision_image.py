@@ -267,6 +267,9 @@ def test_linear_resizing_is_11_bit_fixed_point(size, channels):
     (lambda: V.TrivialAugmentWide()(photo()[:, :, :1]), RuntimeError, 'the channel of image tensor does not match'),
     (lambda: V.TrivialAugmentWide()(photo()[:, :, 0]), RuntimeError, 'the dimension of image tensor does not match'),
     (lambda: V.Resize((0, 5)), ValueError, r'Input size at dim 0 is not within the required interval of \[1, 2147483647\]'),
+    (lambda: V.PadToSize(100)(np.zeros((9, 9, 4))), RuntimeError, r'Expecting tensor in channel of \(1, 3\)'),
+    (lambda: V.PadToSize(100)(np.zeros(9)), RuntimeError, r'Expecting tensor in dimension of \(2, 3\)'),
+    (lambda: V.RandomPosterize((1, 1, 1)), TypeError, 'Size of bits should be a single integer'),
     (lambda: V.RandomPosterize((8, 1)), ValueError, r'Input is not within the required interval of \[1, 8\]'),
     (lambda: V.ResizeWithBBox((5, 5), None), KeyError, 'Interpolation should not be None'),
     (lambda: T.Concatenate(0)(photo()), RuntimeError, 'only 1D input supported')])
@@ -278,3 +281,18 @@ def test_texts_of_refusals(call, kind, text):
 def test_a_grey_image_of_pil_stays_grey():
     grey = Image.fromarray(photo()[:, :, 0])
     assert V.RandomGrayscale(1.0)(grey) is grey
+
+
+def test_rescale_rounds_once():
+    x = np.arange(256, dtype=np.uint8).reshape(16, 16, 1)
+    scale, shift = np.float32(1 / 255), np.float32(-0.5)
+    once = (x * np.float64(scale) + np.float64(shift)).astype(np.float32)
+    np.testing.assert_array_equal(V.Rescale(1 / 255, -0.5)(x), once)
+    np.testing.assert_array_equal(V.Rescale(1 / 255, -0.5)(x.astype(np.float32)), once)
+
+
+def test_to_tensor_of_an_image_of_pil_divides():
+    x = photo()
+    for image, planes in ((x, x.transpose(2, 0, 1)), (x[:, :, 0], x[None, :, :, 0])):
+        np.testing.assert_array_equal(V.ToTensor()(Image.fromarray(image)), planes.astype(np.float32) / np.float32(255))
+    assert V.ToTensor(np.int32)(Image.fromarray(x)).dtype == np.int32

@@ -231,7 +231,13 @@ class PadToSize(PyTensorOperation):
     def __call__(self, img):
         from .vision import Pad
         img = np.asarray(img)
-        h, w = get_image_size(img)
+        wrong = 'type of (bool, int8, uint8, int16, uint16, int32, float16, float32, float64)' if img.dtype.kind in 'USOV' else \
+            'dimension of (2, 3), in shape of <H, W> or <H, W, C>' if img.ndim not in (2, 3) else \
+            'channel of (1, 3)' if img.ndim == 3 and img.shape[2] not in (1, 3) else None
+        if wrong:
+            raise RuntimeError('PadToSize: the image tensor does not match the requirement of operator. Expecting tensor in '
+                               f'{wrong}. But got {img.dtype} of shape {img.shape}.')
+        h, w = img.shape[:2]
         top, left = self.offset or ((self._hw[0] - h) // 2, (self._hw[1] - w) // 2)
         bottom, right = self._hw[0] - h - top, self._hw[1] - w - left
         if h > self._hw[0] or w > self._hw[1]:
@@ -501,10 +507,11 @@ class Posterize(_Numbers):
 class RandomPosterize(_Numbers):
     def __init__(self, bits=(8, 8)):
         bits = _check.kind('bits', (8, 8) if bits is None else bits, list, tuple, int)
-        if not isinstance(bits, int) and len(bits) == 2 and bits[0] > bits[1]:
+        if not isinstance(bits, int) and len(bits) != 2:
+            raise TypeError('Size of bits should be a single integer or a list/tuple (min, max) of length 2.')
+        if not isinstance(bits, int) and bits[0] > bits[1]:
             raise ValueError('Input is not within the required interval of [1, 8].')
-        self._numbers = _pair('bits', (bits, bits) if isinstance(bits, int) else bits, 1, 8, elements=(int,), text='of bits '
-                              'should be a single integer or a list/tuple (min, max) of length 2.')
+        self._numbers = _pair('bits', (bits, bits) if isinstance(bits, int) else bits, 1, 8, elements=(int,))
 
 
 class RandomInvert(_Numbers):

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from . import _check
-from .transforms import TensorOperation, dtype_number, is_pil
+from .transforms import TensorOperation, TypeCast, dtype_number, is_pil
 
 
 class Inter(enum.IntEnum):
@@ -131,6 +131,11 @@ class ToTensor(TensorOperation):
 
     def _args(self):
         return (self._dtype,)
+
+    def _pil(self, image):
+        """An image of PIL is divided by 255; an array is multiplied with the reciprocal, a bit less exactly."""
+        x = np.asarray(image, np.float32) / np.float32(255)
+        return TypeCast(self.output_type)(np.ascontiguousarray(x[None] if x.ndim == 2 else x.transpose(2, 0, 1)))
 
 
 class ToType(TensorOperation):
