@@ -120,6 +120,23 @@ def test_early_stopping():
     assert stop.stopped_epoch == 3 and h.epoch['epoch'] == [1, 2, 3]
 
 
+def test_loss_of_the_evaluation():
+    """The default monitor is the loss of the evaluation's last batch; without an evaluation there is none."""
+    m, seen = model({'acc'}), []
+
+    def note(context):
+        p = context.original_args()
+        m._network.set_train(False)
+        x, y = list(data().create_tuple_iterator())[-1]
+        seen.append((p.eval_results['eval_loss'], float(nn.SoftmaxCrossEntropyWithLogits(True, 'mean')(m._network(x), y))))
+    m.fit(2, data(), data(), callbacks=[T.LambdaCallback(on_train_epoch_end=note), T.EarlyStopping(patience=9)])
+    got, expected = zip(*seen)
+    assert got == pytest.approx(expected)
+    h = T.History()
+    model().train(3, data(), callbacks=[T.EarlyStopping(patience=0, min_delta=100.0), h])
+    assert h.epoch['epoch'] == [1, 2, 3]
+
+
 def test_learning_rate_callbacks():
     m = model()
     m.train(4, data(), callbacks=T.ReduceLROnPlateau('loss', factor=0.5, patience=1, min_delta=100.0, min_lr=0.02))

@@ -9,7 +9,7 @@ from mindspore.context import ParallelMode
 from mindspore.nn.cell import Cell
 from mindspore.nn.wrap import TrainOneStepCell, WithEvalCell, WithLossCell
 from mindspore.train.callback import InternalCallbackParam, RunContext
-from mindspore.train.callback._callback import CallbackList
+from mindspore.train.callback._callback import CallbackList, loss_of
 from mindspore.train.dataset_helper import DatasetHelper
 from mindspore.train.metrics import Loss, get_metrics
 
@@ -199,7 +199,8 @@ class Model:
                     if context.get_stop_requested():
                         break
                 if valid_dataset is not None and self._is_valid_epoch(p.cur_epoch_num, valid_frequency):
-                    p["metrics"] = p["eval_results"] = self._eval(valid_dataset, chain)
+                    p["metrics"] = self._eval(valid_dataset, chain)
+                    p["eval_results"] = {**p["metrics"], **({} if self._eval_loss is None else {"eval_loss": self._eval_loss})}
                 chain.on_train_epoch_end(context)
                 p.pop("metrics", None)
                 p.pop("eval_results", None)
@@ -239,6 +240,7 @@ class Model:
         p = self._params("eval", list(chain), eval_network=self._eval_network, valid_dataset=valid_dataset,
                          batch_num=self._size(valid_dataset, "valid_dataset"))
         context = RunContext(p)
+        self._eval_loss = None  # of the last batch, as in the original
         self._eval_network.set_train(False)
         self._eval_network.phase = "eval"
         chain.on_eval_begin(context)
@@ -253,6 +255,8 @@ class Model:
             self._update_metrics(outputs)
             if context.get_stop_requested():
                 break
+        if isinstance(self._eval_network, WithEvalCell) and p.cur_step_num:
+            self._eval_loss = loss_of(p.net_outputs)
         p.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
         chain.on_eval_epoch_end(context)
         chain.on_eval_end(context)

@@ -146,12 +146,10 @@ class _Plateau(Callback):
         self._up = mode == "max" or (mode == "auto" and "acc" in monitor)
 
     def _value(self, p):
-        metrics = p.get("metrics") or {}
+        metrics = p.get("eval_results") or {}
         if self.monitor in metrics:
             value = metrics[self.monitor]
-        elif self.monitor == "eval_loss" and "loss" in metrics:
-            value = metrics["loss"]
-        elif self.monitor in ("loss", "eval_loss") and p.get("net_outputs") is not None:
+        elif self.monitor == "loss" and p.get("net_outputs") is not None:
             value = loss_of(p.net_outputs)
         else:
             _log.warning("For '%s', the monitored '%s' is not among the results of this epoch: %s.", type(self).__name__,
@@ -202,6 +200,8 @@ class EarlyStopping(_Plateau):
             self.stopped_epoch = p.cur_epoch_num
             run_context.request_stop()
             if self.best_weights:
+                if self.verbose:
+                    print("Restoring model weights from the end of the best epoch.")
                 for q in p.train_network.get_parameters():
                     q.assign_value(self.best_weights[q.name])
 
@@ -253,7 +253,7 @@ class ReduceLROnPlateau(_Plateau):
                 new = max(old * self.factor, self.min_lr)
                 lr.assign_value(Tensor(new, lr.dtype))
                 if self.verbose:
-                    print(f"Epoch {p.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {new}.")
+                    print(f"Epoch {p.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {np.float32(new)}.")
 
 
 class LearningRateScheduler(Callback):
