@@ -863,6 +863,10 @@ int main(int argc, char **argv)
         else if (strcmp(argv[k], "--table") == 0)
             return print_table();
     }
+    if (only_op && !ms__op_find(only_op)) {
+        printf("there is no operator '%s'\n", only_op);
+        return 1;
+    }
     int missing = 0;
     for (int k = 0; k < ms__n_ops; k++) {
         const MsOp *op = ms__ops[k];
