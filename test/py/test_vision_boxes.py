@@ -92,3 +92,9 @@ def test_no_video():
     for f in (V.read_video, V.DecodeVideo):
         with pytest.raises(NotImplementedError, match='Videos'):
             f('a.mp4')
+
+
+def test_resized_boxes_are_float32_products():
+    image, boxes = np.zeros((9, 13, 3), np.uint8), np.array([[1.7, 2.3, 5.1, 3.9]], np.float32)
+    _, y = V.ResizeWithBBox((100, 77))(image, boxes)
+    np.testing.assert_array_equal(y, boxes * np.array([77 / 13, 100 / 9] * 2, np.float32))

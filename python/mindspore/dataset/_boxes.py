@@ -195,7 +195,7 @@ class RandomVerticalFlipWithBBox(_FlipBoxes):
 
 def _resized(image, boxes, resize):
     new = resize(image)
-    scale = np.array([new.shape[1] / image.shape[1], new.shape[0] / image.shape[0]] * 2)
+    scale = np.array([new.shape[1] / image.shape[1], new.shape[0] / image.shape[0]] * 2, np.float32)
     boxes[:, :4] = boxes[:, :4] * scale
     return new, boxes
 
