@@ -253,7 +253,7 @@ class ReduceLROnPlateau(_Plateau):
                 new = max(old * self.factor, self.min_lr)
                 lr.assign_value(Tensor(new, lr.dtype))
                 if self.verbose:
-                    print(f"Epoch {p.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {np.float32(new)}.")
+                    print(f"Epoch {p.cur_epoch_num:05d}: ReduceLROnPlateau reducing learning rate to {np.float32(new)!s}.")
 
 
 class LearningRateScheduler(Callback):
