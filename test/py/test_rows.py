@@ -3,6 +3,7 @@
 The entries are in rows/; rows/table.py says how to add one. Arguments are honoured or the test of completeness
 fails: each parameter of each signature must be given in some case.
 """
+import gc
 import importlib
 import inspect
 import re
@@ -314,19 +315,32 @@ def test_every_parameter_is_given():
     assert not missing, f'{len(missing)} parameters are given in no case: {"; ".join(missing)}'
 
 
+def refuse_each(fn, case):
+    arrays = [cast(a, 'float32') for a in leaves((case.args, case.kw))]
+    for n in range(1, 200):
+        tensors = [ms.Tensor(a) for a in arrays]
+        ms._c.memory_fail_after(n)
+        try:
+            call(fn, case, tensors)
+            break
+        except MemoryError:
+            continue
+        finally:
+            ms._c.memory_fail_after(0)
+
+
+def live():
+    return ms._c.memory_stats()['n_live']
+
+
 @pytest.mark.parametrize('row', TABLE, ids=lambda row: row.names[0])
 def test_refused_allocations(row):
-    """Whichever allocation is refused: a MemoryError or a result, never a crash or another error."""
+    """Whichever allocation is refused: a MemoryError or a result, no leak, never a crash or another error."""
     fn = function(row.names[0])
     for case in row.cases:
-        arrays = [cast(a, 'float32') for a in leaves((case.args, case.kw))]
-        for n in range(1, 200):
-            tensors = [ms.Tensor(a) for a in arrays]
-            ms._c.memory_fail_after(n)
-            try:
-                call(fn, case, tensors)
-                break
-            except MemoryError:
-                continue
-            finally:
-                ms._c.memory_fail_after(0)
+        refuse_each(fn, case)  # what is made once and kept is made now
+        before = live()
+        refuse_each(fn, case)
+        if live() != before:
+            gc.collect()
+        assert live() <= before, f'{row.names[0]}({case}) leaks'
