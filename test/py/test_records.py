@@ -13,6 +13,7 @@ import pytest
 
 import mindspore as ms
 import mindspore.dataset as ds
+from mindspore import mindrecord
 from mindspore.mindrecord import FileReader, FileWriter, MindPage
 from test_summary import crc32c
 
@@ -114,7 +115,6 @@ def test_save_and_read_again(tmp_path):
 
 
 def test_encrypted(tmp_path):
-    from mindspore import mindrecord
     path = str(tmp_path / 'a.mindrecord')
     try:
         mindrecord.set_enc_key('0123456789abcdef')
@@ -124,8 +124,16 @@ def test_encrypted(tmp_path):
         assert b'schema' not in content and b'SQLite' not in content
         read = [column(ds.MindDataset(path + '0', ['id'], shuffle=False)), [r['id'] for r in FileReader(path + '1').get_next()]]
         assert sorted(read[0]) == sorted(read[1]) == [-2, -1, 0, 1, 2] and len(os.listdir(tmp_path)) == 4
-        with pytest.raises(NotImplementedError, match='encrypted'):
-            FileWriter.open_for_append(path + '0')
+        w = FileWriter.open_for_append(path + '0')
+        w.write_raw_data([record(5), record(6)])
+        w.commit()
+        assert sorted(column(ds.MindDataset(path + '0', ['id'], shuffle=False))) == [-2, -1, 0, 1, 2, 3, 4]
+        content = (tmp_path / 'a.mindrecord0').read_bytes() + (tmp_path / 'a.mindrecord0.db').read_bytes()
+        assert b'schema' not in content and b'SQLite' not in content and len(os.listdir(tmp_path)) == 4
+        mindrecord.set_dec_mode(None)
+        with pytest.raises(RuntimeError, match='is encrypted'):
+            ds.MindDataset(path + '0')
+        mindrecord.set_dec_mode()
         mindrecord.set_enc_key(None)
         with pytest.raises(RuntimeError, match='is encrypted'):
             ds.MindDataset(path + '0')
@@ -137,8 +145,14 @@ def test_encrypted(tmp_path):
                            (lambda: mindrecord.set_dec_mode(3), 'dec_mode is not str')):
             with pytest.raises(ValueError, match=text):
                 call()
+        mindrecord.set_enc_key(None)
+        plain = write(tmp_path / 'plain')
+        mindrecord.set_enc_key('1' * 16)
+        with pytest.raises(RuntimeError, match='is not encrypted'):
+            FileReader(plain)
     finally:
         mindrecord.set_enc_key(None)
+        mindrecord.set_dec_mode()
 
 
 def test_writer_refuses(tmp_path):
@@ -156,6 +170,22 @@ def test_writer_refuses(tmp_path):
             w.write_raw_data([{**record(1), **change}])
     del w
     assert sorted(os.listdir(tmp_path)) == ['a.mindrecord', 'a.mindrecord.db']
+    for name, text in (('b/', 'end with'), ('a*', 'should not contains'), (' a', 'with space'), (3, 'not string')):
+        with pytest.raises(mindrecord.ParamValueError, match=text):
+            FileWriter(name)
+
+
+@pytest.mark.parametrize('call, text', [
+    (lambda w: w.write_raw_data([]), 'no valid data'), (lambda w: w.add_index(['q']), "'index_fields': q"),
+    (lambda w: w.add_index(['ids']), 'primitive'), (lambda w: w.add_schema(SCHEMA), 'repeatedly'),
+    (lambda w: [w.commit(), w.write_raw_data([record(0)])], 'flushed'),
+    (lambda w: [w.write_raw_data([record(0)], p) for p in (True, False)], 'consistent')])
+def test_writer_order(tmp_path, call, text):
+    w = FileWriter(str(tmp_path / 'a'))
+    w.add_schema(SCHEMA)
+    w.write_raw_data([record(0)], text == 'consistent')
+    with pytest.raises(RuntimeError, match=text):
+        call(w)
 
 
 def in_child(work):
@@ -306,3 +336,22 @@ def test_damaged_files_raise(tmp_path, kind):
             except (RuntimeError, ValueError, TypeError):
                 pass
     assert in_child(work) == 0
+
+
+def test_converters(tmp_path):
+    (tmp_path / 'a.csv').write_text('n,x,s\n1,0.5,a\n2,1,b\n')
+    assert mindrecord.CsvToMR(str(tmp_path / 'a.csv'), str(tmp_path / 'csv'), ['s', 'n']).transform() == mindrecord.SUCCESS
+    assert [r for r in FileReader(str(tmp_path / 'csv')).get_next()] == [{'n': 1, 's': 'a'}, {'n': 2, 's': 'b'}]
+    for part, n in (('train', 2), ('t10k', 1)):
+        for kind, head, size in (('images-idx3', 16, 784), ('labels-idx1', 8, 1)):
+            with gzip.open(tmp_path / f'{part}-{kind}-ubyte.gz', 'wb') as f:
+                f.write(bytes(head) + bytes(range(n)) * size)
+    mindrecord.MnistToMR(str(tmp_path), str(tmp_path / 'm')).transform()
+    rows = list(FileReader(str(tmp_path / 'm_train.mindrecord')).get_next())
+    assert [r['label'] for r in rows] == [0, 1] and rows[0]['data'][:2] == b'\xff\xd8'
+    for make in (lambda: mindrecord.ImageNetToMR(str(tmp_path / 'a.csv'), str(tmp_path), 'x', None),
+                 lambda: mindrecord.CsvToMR(str(tmp_path / 'a.csv'), 'x', 'n'), lambda: mindrecord.MnistToMR('/no', 'x'),
+                 lambda: mindrecord.Cifar10ToMR(str(tmp_path), 'a:b'),
+                 lambda: mindrecord.Cifar10ToMR(str(tmp_path), str(tmp_path / 'c')).transform('label')):
+        with pytest.raises(ValueError):
+            make()

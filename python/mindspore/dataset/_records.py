@@ -323,5 +323,6 @@ def save(dataset, file_name, num_files=1, file_type='mindrecord'):
             some = []
     if make is None:
         raise RuntimeError('Dataset.save: the dataset has no rows.')
-    writer.write_raw_data(some)
+    if some:
+        writer.write_raw_data(some)
     writer.commit()

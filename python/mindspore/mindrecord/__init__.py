@@ -2,7 +2,8 @@
 from ._convert import (Cifar10ToMR, Cifar100ToMR, CsvToMR, ImageNetToMR, MnistToMR, TFRecordToMR)
 from ._encrypted import set_dec_mode, set_enc_key, set_enc_mode
 from ._reader import FileReader, MindPage
-from ._writer import FileWriter, MRMSchemaError, ParamTypeError, SUCCESS
+from ._errors import *  # noqa: F401,F403
+from ._writer import FileWriter, SUCCESS
 
 FAILED = 1
 

@@ -6,11 +6,19 @@ import pickle
 
 import numpy as np
 
-from ._writer import SUCCESS, FileWriter
+from ._errors import ParamValueError
+from ._writer import SUCCESS, FileWriter, check_path
 
 
 class _ToMR:
-    """`transform` writes the rows that `_rows` gives; `run` is its older name."""
+    """What the converters share; `run` is the older name of `transform`."""
+
+    def _into(self, destination, partition_number=1):
+        if isinstance(partition_number, bool) or not isinstance(partition_number, int):
+            raise ValueError(f'The parameter partition_number must be int, but got {partition_number!r}.')
+        if not 1 <= partition_number <= 1000:
+            raise ParamValueError(f'Invalid parameter value. partition_number {partition_number} should between 1 and 1000.')
+        self.destination, self.shards = check_path(destination), partition_number
 
     def _write(self, destination, shards, schema, rows, index=None, desc='img_schema'):
         writer = FileWriter(destination, shards)
@@ -23,18 +31,27 @@ class _ToMR:
             if len(some) == 256:
                 writer.write_raw_data(some)
                 some = []
-        writer.write_raw_data(some)
+        if some:
+            writer.write_raw_data(some)
         return writer.commit()
 
     def run(self, *args, **kw):
         return self.transform(*args, **kw)
 
 
-def _png(image):
+def _source(what, path, exists):
+    if not isinstance(path, str):
+        raise ParamValueError(f'Invalid parameter value. {what} should be a path, but got {path!r}.')
+    if not exists(path):
+        raise ValueError(f'The {what} {path!r} does not exist.')
+    return path
+
+
+def _jpeg(image):
     import tempfile
     from mindspore import _c
-    with tempfile.NamedTemporaryFile(suffix='.png') as f:
-        _c.ds_write_image(os.fsencode(f.name), 'png', np.ascontiguousarray(image), 6)
+    with tempfile.NamedTemporaryFile(suffix='.jpeg') as f:
+        _c.ds_write_image(os.fsencode(f.name), 'jpeg', np.ascontiguousarray(image), 95)
         with open(f.name, 'rb') as g:
             return g.read()
 
@@ -52,9 +69,8 @@ class _CifarToMR(_ToMR):
     _labels = ()
 
     def __init__(self, source, destination):
-        if not isinstance(source, str) or not os.path.isdir(source):
-            raise ValueError(f'source should be a folder, but got {source!r}.')
-        self.source, self.destination = source, destination
+        self.source = _source('folder', source, os.path.isdir)
+        self._into(destination)
 
     def _file(self, name):
         path = os.path.join(self.source, name)
@@ -67,10 +83,12 @@ class _CifarToMR(_ToMR):
             raise RuntimeError(f'Invalid file, {path} is not of the CIFAR format: {e}') from e
 
     def transform(self, fields=None):
+        if fields is not None and not isinstance(fields, list):
+            raise ValueError(f'The parameter fields should be None or list, but got {fields!r}.')
         schema = {'id': {'type': 'int64'}, 'data': {'type': 'bytes'}}
         schema.update({n: {'type': 'int64'} for _, n in self._labels})
         for part, names in self._parts().items():
-            rows = ({'id': k, 'data': _png(image), **{n: int(v) for (_, n), v in zip(self._labels, labels)}}
+            rows = ({'id': k, 'data': _jpeg(image), **{n: int(v) for (_, n), v in zip(self._labels, labels)}}
                     for k, (image, *labels) in enumerate(r for n in names for r in self._file(n)))
             suffix = '' if part == 'train' else '_test'
             self._write(self.destination + suffix, 1, schema, rows, fields, 'cifar')
@@ -98,7 +116,12 @@ class CsvToMR(_ToMR):
     """The columns of a CSV file, numbers where every value is one."""
 
     def __init__(self, source, destination, columns_list=None, partition_number=1):
-        self.source, self.destination, self.columns, self.shards = source, destination, columns_list, partition_number
+        self.source = _source('file', source, os.path.isfile)
+        self._into(destination, partition_number)
+        if columns_list is not None and (not isinstance(columns_list, list) or not columns_list or
+                                         not all(isinstance(c, str) for c in columns_list)):
+            raise ValueError(f'The parameter columns_list must be a list of str, but got {columns_list!r}.')
+        self.columns = columns_list
 
     def transform(self):
         try:
@@ -129,17 +152,19 @@ class ImageNetToMR(_ToMR):
     """Images in a folder for each class; the map file names a folder and its number in a line."""
 
     def __init__(self, map_file, image_dir, destination, partition_number=1):
-        for path in (map_file, image_dir):
-            if not isinstance(path, str) or not os.path.exists(path):
-                raise ValueError(f'The file {path!r} does not exist.')
-        self.map_file, self.image_dir, self.destination, self.shards = map_file, image_dir, destination, partition_number
+        self.map_file = _source('file', map_file, os.path.isfile)
+        self.image_dir = _source('folder', image_dir, os.path.isdir)
+        self._into(destination, partition_number)
 
     def _rows(self):
         with open(self.map_file, encoding='utf-8') as f:
             number = {}
             for line in filter(str.strip, f):
-                name, label = line.rsplit(None, 1)
-                number[name.strip()] = int(label)
+                try:
+                    name, label = line.rsplit(None, 1)
+                    number[name.strip()] = int(label)
+                except ValueError:
+                    raise RuntimeError(f'Invalid file, the line {line!r} of {self.map_file} is not "folder number".') from None
         for name, label in number.items():
             folder = os.path.join(self.image_dir, name)
             for file in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
@@ -155,7 +180,8 @@ class MnistToMR(_ToMR):
     """The gzipped files of MNIST: DESTINATION_train.mindrecord and DESTINATION_test.mindrecord."""
 
     def __init__(self, source, destination, partition_number=1):
-        self.source, self.destination, self.shards = source, destination, partition_number
+        self.source = _source('folder', source, os.path.isdir)
+        self._into(destination, partition_number)
 
     def _read(self, name, skip):
         path = os.path.join(self.source, name)
@@ -170,7 +196,7 @@ class MnistToMR(_ToMR):
         for part, prefix in (('train', 'train'), ('test', 't10k')):
             images = self._read(f'{prefix}-images-idx3-ubyte.gz', 16).reshape(-1, 28, 28)
             labels = self._read(f'{prefix}-labels-idx1-ubyte.gz', 8)
-            rows = ({'label': int(v), 'data': _png(x)} for x, v in zip(images, labels))
+            rows = ({'label': int(v), 'data': _jpeg(x)} for x, v in zip(images, labels))
             self._write(f'{self.destination}_{part}.mindrecord', self.shards, schema, rows, ['label'], 'mnist_schema')
         return SUCCESS
 
@@ -181,7 +207,8 @@ class TFRecordToMR(_ToMR):
     def __init__(self, source, destination, feature_dict, bytes_fields=None):
         if not isinstance(feature_dict, dict) or not feature_dict:
             raise ValueError('feature_dict should be a dict that is not empty.')
-        self.source, self.destination, self.features = source, destination, feature_dict
+        self.source, self.features = _source('file', source, os.path.isfile), feature_dict
+        self._into(destination)
         self.bytes_fields = set(bytes_fields or ())
 
     def transform(self):

@@ -13,7 +13,7 @@ from mindspore.common._rows import format as _format
 
 _PIECE, _MODE = 1 << 26, 'AES-GCM'
 _MARK = b'ENCRYPT'
-_key, _copies, _folder = None, {}, None
+_key, _decrypts, _copies, _folder = None, True, {}, None
 
 
 def set_enc_key(enc_key):
@@ -40,6 +40,8 @@ def set_enc_mode(enc_mode='AES-GCM'):
 
 def set_dec_mode(dec_mode='AES-GCM'):
     """How files are decrypted: 'AES-GCM'; None: they are plain."""
+    global _decrypts
+    _decrypts = dec_mode is not None
     if dec_mode is not None:
         _check_mode('dec_mode', dec_mode)
 
@@ -53,18 +55,19 @@ def _content(run, content, *more):
     return run(_c.Tensor(np.frombuffer(content, np.uint8)), _MODE, _key.encode().hex(), *more).get_bytes()
 
 
-def seal(path):
-    """Encrypts the file, in its place."""
+def seal(path, to=None):
+    """Encrypts the file, into another one or in its place."""
+    to = to or path
     try:
-        with open(path, 'rb') as f, open(path + '.sealed', 'wb') as out:
+        with open(path, 'rb') as f, open(to + '.sealed', 'wb') as out:
             while piece := f.read(_PIECE):
                 block = _content(_format.seal, piece)
                 out.write(len(block).to_bytes(4, 'big') + block)
             out.write(bytes(4) + _MODE.encode() + _MARK)
-        os.replace(path + '.sealed', path)
+        os.replace(to + '.sealed', to)
     except BaseException:
-        if os.path.exists(path + '.sealed'):
-            os.remove(path + '.sealed')
+        if os.path.exists(to + '.sealed'):
+            os.remove(to + '.sealed')
         raise
 
 
@@ -90,11 +93,14 @@ def plain(path):
     with open(path, 'rb') as f:
         f.seek(max(0, os.fstat(f.fileno()).st_size - len(_MARK)))
         if f.read() != _MARK:
+            if _key is not None and _decrypts:
+                raise RuntimeError("The mindrecord file is not encrypted. You can set 'mindspore.mindrecord.set_enc_key(None)' to "
+                                   f'disable the decryption. Its path is {path}.')
             return path
         info = os.fstat(f.fileno())
-    if _key is None:
-        raise RuntimeError(f"The mindrecord file {path} is encrypted. You need to configure 'mindspore.mindrecord.set_enc_key(...)' and "
-                           "'mindspore.mindrecord.set_enc_mode(...)' for decryption.")
+    if _key is None or not _decrypts:
+        raise RuntimeError("The mindrecord file is encrypted. You need to configure 'mindspore.mindrecord.set_enc_key(...)' and "
+                           f"'mindspore.mindrecord.set_enc_mode(...)' for decryption. Its path is {path}.")
     known = os.path.realpath(path), info.st_size, info.st_mtime_ns, info.st_ino, _key
     if known not in _copies:
         if _folder is None:

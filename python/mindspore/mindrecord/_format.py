@@ -11,7 +11,7 @@ import numpy as np
 from ._encrypted import plain
 
 TYPES = ('int32', 'int64', 'float32', 'float64', 'string', 'bytes')
-HEADER, PAGE = 1 << 24, 1 << 25
+HEADER, PAGE, _HEADER_LIMIT = 1 << 24, 1 << 25, 128 << 20
 INDEX_COLUMNS = ('ROW_ID', 'PAGE_ID_RAW', 'PAGE_OFFSET_RAW', 'PAGE_OFFSET_RAW_END', 'ROW_GROUP_ID', 'PAGE_ID_BLOB',
                  'PAGE_OFFSET_BLOB', 'PAGE_OFFSET_BLOB_END')
 
@@ -31,8 +31,14 @@ class Header:
         try:
             self.path = plain(path)  # the index is beside it
             with open(self.path, 'rb') as f:
-                size = int.from_bytes(f.read(8), 'little')
-                if not 0 < size <= os.fstat(f.fileno()).st_size - 8:
+                size, total = int.from_bytes(f.read(8), 'little'), os.fstat(f.fileno()).st_size
+                if total < 8:
+                    raise RuntimeError(f'Invalid file, the size of mindrecord file: {path} is smaller than the lower limit: {total} '
+                                       'bytes. Please use FileWriter to create it.')
+                if size > _HEADER_LIMIT:
+                    raise RuntimeError('Invalid file, the size of mindrecord file header is larger than the upper limit. '
+                                       f'{path} is no mindrecord file.')
+                if not 0 < size <= total - 8:
                     raise ValueError('its header is cut')
                 h = self.json = json.loads(f.read(size).decode('utf-8'))
             self.header_size, self.page_size = int(h['header_size']), int(h['page_size'])
@@ -85,7 +91,8 @@ def read_index(header, file):
             db.close()
         table = np.array(rows, np.int64).reshape(-1, len(INDEX_COLUMNS))
     except (sqlite().Error, ValueError, OverflowError) as e:
-        raise RuntimeError(f'Invalid database file, path: {path}, failed to read the index: {e}') from e
+        raise RuntimeError(f'Invalid database file, path: {path}, Failed to execute the sql [ SELECT NAME from SHARD_NAME; ] while verifying '
+                           f'meta file: {e}') from e
     if name is None or name[0] != os.path.basename(header.path):
         raise RuntimeError(f'Invalid file, mindrecord file: {header.path} and meta file: {path} can not match. Please do not rename the '
                            f'mindrecord file or meta file. The meta file was made for '
@@ -116,7 +123,12 @@ def files_of(name):
     """All the files that were written together with this one."""
     header = Header(name)
     folder = os.path.dirname(name)
-    return [os.path.join(folder, os.path.basename(s)) for s in header.shards]
+    files = [os.path.join(folder, os.path.basename(s)) for s in header.shards]
+    for f in files:
+        if not os.path.exists(f):
+            raise RuntimeError(f'Invalid file, mindrecord file: {f}, which was written together with {name}, can not be found. Please '
+                               'check whether the mindrecord file exists and do not rename the mindrecord file.')
+    return files
 
 
 # ---- packing rows ----

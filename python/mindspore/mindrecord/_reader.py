@@ -5,7 +5,21 @@ import numpy as np
 
 from mindspore import _c
 
+from ._errors import MRMFetchDataError, ParamTypeError, ParamValueError
 from ._format import Header, files_of, open_all, read_index, sqlite
+
+
+def _consumers(n):
+    if not isinstance(n, int) or isinstance(n, bool):
+        raise ParamTypeError(f'Parameter num_consumer is {"None" if n is None else "not int"}.')
+    if n < 1:
+        raise ParamValueError(f'Invalid parameter value. num_consumer should be a positive int, but got {n!r}.')
+
+
+def _page(page, num_row):
+    for name, v, low in (('page', page, 0), ('num_row', num_row, 1)):
+        if not isinstance(v, int) or isinstance(v, bool) or v < low:
+            raise ParamValueError(f'Invalid parameter value. {name} should be an int of at least {low}, but got {v!r}.')
 
 
 class FileReader:
@@ -14,10 +28,7 @@ class FileReader:
     def __init__(self, file_name, num_consumer=4, columns=None, operator=None):
         if operator is not None:
             raise NotImplementedError('FileReader does not support operator.')
-        if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
-            raise TypeError(f'Parameter num_consumer is {"None" if num_consumer is None else "not int"}.')
-        if num_consumer < 1:
-            raise ValueError(f'num_consumer should be a positive int, but got {num_consumer!r}.')
+        _consumers(num_consumer)
         files = [file_name] if isinstance(file_name, str) else list(file_name)
         if isinstance(file_name, str):
             files = files_of(file_name)
@@ -63,6 +74,7 @@ class MindPage:
     """Rows of one value of an indexed field, page by page."""
 
     def __init__(self, file_name, num_consumer=4):
+        _consumers(num_consumer)
         self._headers = [Header(f) for f in (files_of(file_name) if isinstance(file_name, str) else file_name)]
         self._category = None
 
@@ -104,9 +116,13 @@ class MindPage:
 
     def read_at_page_by_name(self, category_name, page, num_row):
         """Rows [page * num_row, ...) of the category, as dicts."""
-        if page < 0 or num_row < 1:
-            raise RuntimeError(f'page should be 0 or more and num_row positive, but got {page} and {num_row}.')
-        wanted = [r for r in self._rows() if str(r[0]) == str(category_name)][page * num_row:(page + 1) * num_row]
+        _page(page, num_row)
+        if not isinstance(category_name, str):
+            raise ParamValueError(f'Invalid parameter value. category_name should be a str, but got {category_name!r}.')
+        wanted = [r for r in self._rows() if str(r[0]) == category_name]
+        if not wanted:
+            raise MRMFetchDataError(f'Invalid data, category_name: {category_name} could not found.')
+        wanted = wanted[page * num_row:(page + 1) * num_row]
         if not wanted:
             return []
         tables = [read_index(h, k) for k, h in enumerate(self._headers)]
@@ -121,6 +137,8 @@ class MindPage:
 
     def read_at_page_by_id(self, category_id, page, num_row):
         order = list(dict.fromkeys(str(r[0]) for r in self._rows()))
+        if not isinstance(category_id, int) or isinstance(category_id, bool):
+            raise ParamValueError(f'Invalid parameter value. category_id should be an int, but got {category_id!r}.')
         if not 0 <= category_id < len(order):
-            raise RuntimeError(f'category_id should be in [0, {len(order)}), but got {category_id}.')
+            raise MRMFetchDataError(f'Invalid data, category_id: {category_id} must be in the range [0, {len(order)}].')
         return self.read_at_page_by_name(order[category_id], page, num_row)

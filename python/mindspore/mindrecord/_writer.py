@@ -7,24 +7,37 @@ import struct
 import numpy as np
 
 from . import _encrypted
+from ._errors import (MRMAddSchemaError, MRMBuildSchemaError, MRMDefineIndexError, MRMGetMetaError, MRMValidateDataError,
+                      ParamTypeError, ParamValueError)
 from ._format import (HEADER, LIMITS, PAGE, SCALARS, TYPES, Header, is_blob, pack_blob, pack_raw, sqlite, valid_name)
 
 SUCCESS = 0
+_NO_DATA = "There is no valid data which can be written by 'write_raw_data' to mindrecord file."
+_BAD = '\\/:*?"<>|`&;\''
 
 
-class ParamTypeError(TypeError):
-    pass
-
-
-class MRMSchemaError(RuntimeError):
-    pass
+def check_path(path):
+    """The name of a file to write, which is fit for every file system."""
+    if not isinstance(path, str):
+        raise ParamValueError(f'Invalid parameter value. File path: {path} is not string.')
+    if not path:
+        raise ParamValueError('Invalid parameter value. File path is empty.')
+    if path.endswith('/'):
+        raise ParamValueError("Invalid parameter value. File path can not end with '/'")
+    name = path.rsplit('/', 1)[-1]
+    if any(c in _BAD for c in name):
+        raise ParamValueError(f'Invalid parameter value. File name should not contains {_BAD}')
+    if name != name.strip():
+        raise ParamValueError('Invalid parameter value. File name should not start/end with space.')
+    return path
 
 
 class _Shard:
     """One file: an open blob page and an open raw page; a group of rows lies in one of each."""
 
-    def __init__(self, path, temporary):
+    def __init__(self, path, temporary, sealed=None):
         self.path, self.temporary = path, temporary
+        self.sealed = sealed  # the encrypted file of which `path` is a plain copy
         self.pages, self.index, self.n = [], [], 0
         self.blob = self.raw = None
         self.f = None
@@ -38,14 +51,13 @@ class FileWriter:
     """Writes rows, dicts of the fields of a schema, to one MindRecord file or to `shard_num` of them."""
 
     def __init__(self, file_name, shard_num=1, overwrite=False):
-        if not isinstance(file_name, str) or not file_name:
-            raise ParamTypeError(f'file_name should be a str, but got {file_name!r}.')
+        check_path(file_name)
         if shard_num is None:
             raise ParamTypeError('Parameter shard_num is None.')
         if not isinstance(shard_num, int) or isinstance(shard_num, bool):
             raise ParamTypeError("Parameter shard_num's type is not int.")
         if not 1 <= shard_num <= 1000:
-            raise ValueError(f"Parameter shard_num's value: {shard_num} should between 1 and 1000.")
+            raise ParamValueError(f"Invalid parameter value. Parameter shard_num's value: {shard_num} should between 1 and 1000.")
         if not isinstance(overwrite, bool):
             raise ParamTypeError("Parameter overwrite's type is not bool.")
         digits = len(str(shard_num - 1))
@@ -62,23 +74,21 @@ class FileWriter:
         self._schema = self._desc = self._index = None
         self._header_size, self._page_size = HEADER, PAGE
         self._append = self._committed = False
+        self._parallel = None
 
     @classmethod
     def open_for_append(cls, file_name):
         """Rows are added to the files that were written together with file_name."""
-        if not isinstance(file_name, str) or not file_name:
-            raise ParamTypeError(f'file_name should be a str, but got {file_name!r}.')
-        first = Header(file_name)
-        if _encrypted.is_on() or first.path != file_name:
-            raise NotImplementedError('For open_for_append, encrypted files are not supported.')
+        first = Header(check_path(file_name))
         folder = os.path.dirname(file_name)
         w = cls.__new__(cls)
-        w._shards, w._append, w._committed = [], True, False
+        w._shards, w._append, w._committed, w._parallel = [], True, False, None
         w._schema, w._desc, w._index = first.schema, first.desc, first.index_fields
         w._header_size, w._page_size = first.header_size, first.page_size
         for name in first.shards:
-            h = Header(os.path.join(folder, os.path.basename(name)))
-            s = _Shard(h.path, None)
+            path = os.path.join(folder, os.path.basename(name))
+            h = Header(path)
+            s = _Shard(h.path, None, path if h.path != path else None)
             s.pages = h.pages
             blobs = [p for p in h.pages if p['page_type'] == 'BLOB_DATA']
             raws = [p for p in h.pages if p['page_type'] == 'RAW_DATA']
@@ -92,25 +102,27 @@ class FileWriter:
     def add_schema(self, content, desc=None):
         """content: {field: {'type': ..., 'shape': [...]}}; a shape makes it an array of numbers."""
         if not isinstance(content, dict) or not content:
-            raise MRMSchemaError('Schema format is error: the content should be a dict that is not empty.')
+            raise MRMBuildSchemaError('Schema format is error: the content should be a dict that is not empty.')
         for name, field in content.items():
             if not isinstance(name, str) or not valid_name(name):
-                raise MRMSchemaError(f"Schema format is error: field '{name}' should be composed of '0-9' or 'a-z' or 'A-Z' or '_'.")
+                raise MRMBuildSchemaError(f"Schema format is error: field '{name}' should be composed of '0-9' or 'a-z' or 'A-Z' or '_'.")
             if not isinstance(field, dict) or field.get('type') not in TYPES:
-                raise MRMSchemaError(f"Schema format is error: field '{name}' contain illegal attribute 'type': {field!r}; it must be one of "
+                raise MRMBuildSchemaError(f"Schema format is error: field '{name}' contain illegal attribute 'type': {field!r}; it must be one of "
                                      f'{list(TYPES)}.')
             if set(field) - {'type', 'shape'}:
-                raise MRMSchemaError(f"Schema format is error: field '{name}' contain illegal attributes {sorted(set(field) - {'type', 'shape'})}.")
+                raise MRMBuildSchemaError(f"Schema format is error: field '{name}' contain illegal attributes {sorted(set(field) - {'type', 'shape'})}.")
             if 'shape' in field:
                 shape = field['shape']
                 if field['type'] in ('string', 'bytes'):
-                    raise MRMSchemaError(f"Schema format is error: field '{name}' contain illegal attribute: a shape is for numbers only.")
+                    raise MRMBuildSchemaError(f"Schema format is error: field '{name}' contain illegal attribute: a shape is for numbers only.")
                 if not isinstance(shape, list) or not shape or not all(isinstance(n, int) for n in shape) or \
                         sum(n < 0 for n in shape) > 1:
-                    raise MRMSchemaError(f"Schema format is error: field '{name}' contain illegal attribute 'shape': {shape!r}; it must be a list "
+                    raise MRMBuildSchemaError(f"Schema format is error: field '{name}' contain illegal attribute 'shape': {shape!r}; it must be a list "
                                          'of int, one of them at most -1.')
+        if self._schema is not None:
+            raise MRMAddSchemaError('Failed to add schema. The schema is added repeatedly.')
         if desc is not None and not isinstance(desc, str):
-            raise MRMSchemaError('Schema format is error: the description should be a str.')
+            raise MRMBuildSchemaError('Schema format is error: the description should be a str.')
         self._schema = {n: dict(sorted(content[n].items())) for n in sorted(content)}
         self._desc = desc or ''
         return 0
@@ -118,14 +130,17 @@ class FileWriter:
     def add_index(self, index_fields):
         """Fields, no arrays or bytes, that the index can be searched by; without a call, all of them."""
         if not isinstance(index_fields, list) or not index_fields:
-            raise ParamTypeError('index_fields should be a list of str that is not empty.')
+            raise ParamTypeError("Invalid parameter type. 'index_fields' expect list type, of str and not empty.")
+        if self._schema is None:
+            raise MRMGetMetaError('Failed to get meta info: call add_schema before add_index.')
         for name in index_fields:
             if not isinstance(name, str):
-                raise ParamTypeError('index_fields should be a list of str.')
-            if self._schema is None or name not in self._schema:
-                raise RuntimeError(f"Invalid index field, '{name}' is not in the schema.")
+                raise ParamTypeError("Invalid parameter type. 'index field' expect str type.")
+            if name not in self._schema:
+                raise MRMDefineIndexError(f"Invalid input, 'index_fields': {name} can not found in schema: {list(self._schema)}.")
             if is_blob(self._schema[name]):
-                raise RuntimeError(f"Invalid index field, '{name}' is an array or bytes.")
+                raise MRMDefineIndexError(f'Failed to define index field. Detail: Failed to set field {name} since it\'s not '
+                                          'primitive type.')
         self._index = list(index_fields)
         return SUCCESS
 
@@ -144,17 +159,24 @@ class FileWriter:
         if self._schema is None:
             raise RuntimeError('Schema is not set: call add_schema before writing.')
         if self._committed:
-            raise RuntimeError('The writer is committed; open_for_append adds rows to its files.')
-        if not isinstance(raw_data, list) or not all(isinstance(r, dict) for r in raw_data):
-            raise ParamTypeError('raw_data should be a list of dict.')
+            raise RuntimeError('Not allowed to call `write_raw_data` on flushed MindRecord files. open_for_append adds rows to them.')
+        if not isinstance(raw_data, list):
+            raise ParamTypeError("Invalid parameter type. 'raw_data' expect list type.")
+        if not all(isinstance(r, dict) for r in raw_data):
+            raise ParamTypeError("Invalid parameter type. 'raw_data item' expect dict type.")
         if not isinstance(parallel_writer, bool):
-            raise ParamTypeError('parallel_writer should be a bool.')
+            raise ParamTypeError('The parameter `parallel_writer` must be bool.')
+        if self._parallel not in (None, parallel_writer):
+            raise RuntimeError('The parameter `parallel_writer` must be consistent during use.')
+        self._parallel = parallel_writer
+        if not raw_data:
+            raise RuntimeError(f'{_NO_DATA} raw_data is empty.')
         packed = []
         for k, row in enumerate(raw_data):
             try:
                 packed.append(self._pack(row))
-            except MRMSchemaError as e:
-                raise RuntimeError(f'There is no valid data which can be written: row {k}: {e}') from e
+            except MRMValidateDataError as e:
+                raise RuntimeError(f'{_NO_DATA} Row {k}: {e}') from e
         n = len(self._shards)
         try:
             self._open()
@@ -173,20 +195,20 @@ class FileWriter:
         scalars, blobs = [], []
         for name, field in self._schema.items():
             if name not in row:
-                raise MRMSchemaError(f"Field '{name}' of the schema is missing in a row; it has {sorted(row)}.")
+                raise MRMValidateDataError(f"Field '{name}' of the schema is missing in a row; it has {sorted(row)}.")
             kind, v = field['type'], row[name]
             if kind == 'bytes':
                 if not isinstance(v, (bytes, bytearray, np.bytes_)):
-                    raise MRMSchemaError(f"Field '{name}' should be bytes, but got {type(v)}.")
+                    raise MRMValidateDataError(f"Field '{name}' should be bytes, but got {type(v)}.")
                 blobs.append((kind, v))
             elif 'shape' in field:
                 blobs.append((kind, self._array(name, field, v)))
             else:
                 if not isinstance(v, SCALARS[kind]) or isinstance(v, bool):
-                    raise MRMSchemaError(f"Field '{name}' should be {kind}, but got {type(v)}.")
+                    raise MRMValidateDataError(f"Field '{name}' should be {kind}, but got {type(v)}.")
                 v = v.item() if isinstance(v, np.generic) else v
                 if kind in LIMITS and not -LIMITS[kind] <= v < LIMITS[kind]:
-                    raise MRMSchemaError(f"Field '{name}' is {v}, which {kind} cannot hold.")
+                    raise MRMValidateDataError(f"Field '{name}' is {v}, which {kind} cannot hold.")
                 scalars.append((name, v))
         keys = dict(scalars)
         return pack_raw(scalars or [('id', 0)]), pack_blob(blobs), keys
@@ -194,10 +216,10 @@ class FileWriter:
     def _array(self, name, field, v):
         if not isinstance(v, np.ndarray) or v.dtype != np.dtype(field['type']):
             got = v.dtype if isinstance(v, np.ndarray) else type(v)
-            raise MRMSchemaError(f"Field '{name}' should be an array of {field['type']}, but got {got}.")
+            raise MRMValidateDataError(f"Field '{name}' should be an array of {field['type']}, but got {got}.")
         known = int(np.prod([n for n in field['shape'] if n >= 0]))
         if (v.size % known if known else v.size) if min(field['shape']) < 0 else v.size != known:
-            raise MRMSchemaError(f"Field '{name}' of shape {v.shape} does not fit the shape {field['shape']} of the schema.")
+            raise MRMValidateDataError(f"Field '{name}' of shape {v.shape} does not fit the shape {field['shape']} of the schema.")
         return v
 
     def _open(self):
@@ -250,6 +272,10 @@ class FileWriter:
                 self._finish(k, s)
             for s in self._shards:
                 s.f.close()
+            for s in self._shards:
+                if s.sealed:
+                    _encrypted.seal(s.path + '.db', s.sealed + '.db')
+                    _encrypted.seal(s.path, s.sealed)
             if not self._append:
                 for s in self._shards if _encrypted.is_on() else ():
                     _encrypted.seal(s.temporary + '.db')
