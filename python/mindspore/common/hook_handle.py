@@ -3,7 +3,8 @@ import itertools
 import weakref
 
 _ids = itertools.count()
-version = [0]  # counts registrations and removals
+version = [0]  # counts registrations and removals, and changes of what is watched
+watched = set()  # attributes of Parameters that are part of compiled functions
 
 
 class HookHandle:

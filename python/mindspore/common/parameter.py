@@ -3,7 +3,7 @@ import itertools
 
 import numpy as np
 
-from mindspore.common import dtype as mstype
+from mindspore.common import dtype as mstype, hook_handle
 from mindspore.common._rows import nn as _nn
 from mindspore.common.tensor import Tensor
 
@@ -107,6 +107,11 @@ class Parameter(Tensor):
         self = Tensor.__new__(cls, 0).__share(tensor)
         cls.__init__(self, tensor, name, requires_grad)
         return self
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name in hook_handle.watched:
+            hook_handle.version[0] += 1
 
     # ---- name and flags ----
 

@@ -48,10 +48,16 @@ def _rows(array, one, per_line, indent, shorten):
 
 
 def _valued(t):
-    """The value of a tensor of a function that is being compiled, where it may be looked at; else t."""
+    """The value of a tensor that a transformation follows, where it may be looked at; else t."""
     import sys
     front = sys.modules.get('mindspore.jit.front')
-    return front.value_of(t) if front is not None else t
+    value = front.value_of(t) if front is not None else t
+    if value is t:
+        try:
+            value = type(t)(t.asnumpy(), dtype=t.dtype)
+        except RuntimeError:  # of a batch, or of a graph that is being made
+            pass
+    return value
 
 
 def tensor_repr(t):

@@ -664,8 +664,13 @@ class Loop:
         for name in self.local:
             lost[name] = f"it is assigned only inside the loop on line {self.line}, which a tensor decides"
         if self.signal is None:
+            if self.walrus:
+                self.test()  # as Python does once more than the body: its variables are of outside the loop
             return None
         rest = list(outs[len(carried):])
+        if self.walrus:
+            cond(not_(_either(*rest[:2])), _Shared(lambda: [self.test(), None][1], self.test), None, self.variables.slots, self.line,
+                 "expression")
         leaves = []
         shape = _walk(self.signal[2], leaves)
         values = iter(rest[2:])

@@ -646,6 +646,8 @@ class Jit:
             session.saw(fn, args[0] if args else guard.MISSING)
         elif isinstance(fn, _cell_type()):
             session.guards.cell(fn)
+        else:
+            session.guards.value(fn)
         for value in (*args, *kwargs.values()):
             session.guards.value(value)
 

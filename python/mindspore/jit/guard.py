@@ -9,9 +9,12 @@ Refused: following each attribute chain through the code; it misses what a calle
 """
 import dis
 import functools
+import operator
+import sys
 import types
+import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from mindspore import _c
 from mindspore.common import hook_handle, hooks
@@ -21,6 +24,10 @@ _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type
 _LIBRARIES = {"mindspore", "numpy", "scipy", "builtins"}
 _BOXES = (list, tuple, set, frozenset, dict, deque)
 _CELL_OWN = ("_params", "_cells", "_buffers", "_func_graph_flags")
+_CELL_CASTS = ("_ms_cast", "_ms_out", "_ms_autocast")
+_REFLECTION = {"__dict__", "vars", "dir", "asdict", "astuple", "getmembers"}  # finds attributes that code does not name
+_BY_TEXT = {"getattr", "hasattr", "setattr", "delattr"}  # seen where code is rewritten
+_STDLIB = getattr(sys, "stdlib_module_names", frozenset(("collections", "types", "array")))
 MISSING = type("Missing", (), {"__repr__": lambda s: "missing", "__slots__": ()})()
 _named = {}
 _global = {}
@@ -65,6 +72,21 @@ def global_names(code):
     return known
 
 
+def _home(kind):
+    return kind.__module__.partition(".")[0] if isinstance(kind.__module__, str) else ""
+
+
+def _of_scripts(value):
+    """Whether an object's class is neither of the standard library nor of an installed package."""
+    home = _home(type(value))
+    return home not in _STDLIB and home not in _LIBRARIES and "-packages" not in str(getattr(sys.modules.get(home), "__file__", ""))
+
+
+def _is_attributed(value):
+    """Whether a user may have given a function attributes."""
+    return type(value) is types.FunctionType and any(not k.startswith("ms_") for k in value.__dict__)
+
+
 def same_plain(a, b):
     if a is b:
         return True
@@ -78,12 +100,25 @@ def read(how, container, name):
         return container.get(name, MISSING)
     if how == "default":
         return getattr(container, name)
+    if how == "absent":
+        return not container.__dict__.keys().isdisjoint(name)
+    if how in _SPECIAL:
+        return _SPECIAL[how](container)
     if how == "cell":
         try:
             return container.cell_contents
         except ValueError:
             return MISSING
     return attribute(container, name)
+
+
+_SPECIAL = {
+    "class": type,
+    "dict": lambda value: value.__dict__,
+    "content": lambda value: list(value.items() if hasattr(value, "items") else value),
+    "partial": lambda value: [value.func, value.args, value.keywords],
+    "referent": lambda value: value(),
+}
 
 
 def attribute(container, name):
@@ -110,11 +145,13 @@ class Guards:
         self.unsettled = None  # why no later call is like this one
         self.seen = {}       # key -> what keeps its ids alive
         self.objects = []    # whose attributes matter, if they are named
+        self.reflects = False  # attributes that are not named matter too
         self.contents = {}   # id -> (tensor, bytes): looked at while staging, so that values are in the graph
         self.arrays = {}     # id -> (ndarray, copy)
         self.hooks = {}      # id -> (tensor, its hooks)
         self.hook_version = hook_handle.version[0]
         self.handles = {}    # id -> (tensor, number of its data): a graph reads the data it was made with
+        self.marks = {}      # id -> (tensor, {attribute: value}) of those that code names
 
     # ---- noting ----
 
@@ -131,30 +168,59 @@ class Guards:
             self.note("item", fn.__globals__, name)
         for cell in fn.__closure__ or ():
             self.note("cell", cell, None)
+        self.note("default", fn, "__code__")
         for where in ("__defaults__", "__kwdefaults__"):
             if getattr(fn, where):
                 self.note("default", fn, where)
+        if _is_attributed(fn):
+            self.value(fn)
 
     def learn(self, names, stored):
         """Code that will run uses these attributes."""
         names, stored = names - self.names, stored - self.stored
         self.names |= names
         self.stored |= stored
+        if names & _REFLECTION or self.deep and names & _BY_TEXT:
+            names, self.reflects = self.names if not self.reflects else names, True
         for value in list(self.objects):
             self.attributes(value, names | stored, stored)
+        for tensor, marks in self.marks.values():
+            self.mark(tensor, marks)
+
+    def by_text(self, value, name):
+        """Code asks for an attribute whose name it computes."""
+        if isinstance(name, str):
+            self.learn({name}, {name})
+            self.value(value)
+
+    def mark(self, tensor, marks):
+        """Notes attributes of a tensor: those of users, and of Parameters the name and whether it is trained."""
+        own = tensor.__dict__
+        for name in self.names:
+            name = name if name in own else "_" + name
+            if name in own and name not in marks:
+                marks[name] = own[name]
+                hook_handle.watched.add(name)
 
     def attributes(self, value, names, stored):
         """Notes attributes of an object, before code can change them."""
-        own = getattr(value, "__dict__", {})
+        own = getattr(value, "__dict__", ())
+        if self.reflects and type(own) is dict and _of_scripts(value):
+            self.note("dict", value, None)
+        absent = []
         for name in names:
             if name in own:
                 self.note("attr", value, name)
             elif not isinstance(value, types.ModuleType):
                 found = self.class_attribute(value if isinstance(value, type) else type(value), name)
+                if found is not MISSING and type(own) is dict:
+                    absent.append(name)
                 if name in stored or type(found) is types.MemberDescriptorType:
                     self.note("attr", value, name)
                 elif type(found) is property and type(found.fget) is types.FunctionType and self.is_user(found.fget):
                     self.function(found.fget)
+        if absent:
+            self.note("absent", value, tuple(absent))
 
     def methods(self, cls):
         """What Python calls by itself: operators and the like of a user's class, which are not seen running."""
@@ -188,6 +254,8 @@ class Guards:
             return
         if isinstance(value, self.tensor_type):
             self.handles[id(value)] = (value, _c.handle_of(value))
+            if getattr(value, "__dict__", None):
+                self.mark(value, self.marks.setdefault(id(value), (value, {}))[1])
         elif isinstance(value, self.cell_type):
             self.cell(value)
         elif type(value).__name__ == "ndarray" and type(value).__module__ == "numpy":
@@ -196,18 +264,37 @@ class Guards:
             for item in value.values() if isinstance(value, dict) else value:
                 if not isinstance(item, PLAIN):
                     self.value(item)
+        elif type(value) is functools.partial:
+            self.note("partial", value, None)
+        elif isinstance(value, weakref.ref):
+            self.note("referent", value, None)
+        elif isinstance(value, operator.attrgetter):
+            self.learn({name for path in value.__reduce__()[1] for name in path.split(".")}, set())
+        elif _is_attributed(value) and ("object", id(value)) not in self.seen:
+            self.object(value)
+            self.value(value)
         elif self.deep and type(value) is types.FunctionType and self.is_user(value):
             self.function(value)
         elif self.deep and type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
             self.function(value.__func__, value.__self__)
+        elif not isinstance(value, _OPAQUE) and type(getattr(value, "__wrapped__", None)) is types.FunctionType:
+            self.function(value.__wrapped__)  # of a cache
+        elif not isinstance(value, (type, *_OPAQUE)) and isinstance(value, Collection) and any(
+                _home(base) in _STDLIB for base in type(value).__mro__[:-1]):
+            self.note("dict" if hasattr(value, "__dict__") else "content", value, None)
+            self.object(value)
         elif not isinstance(value, _OPAQUE) and self.foreign(value):
-            key = ("object", id(value))
-            if key not in self.seen:
-                self.seen[key] = value
-                self.objects.append(value)
-                self.attributes(value, tuple(self.names | self.stored), self.stored)
-                if not isinstance(value, (type, types.ModuleType)):
-                    self.methods(type(value))
+            self.object(value)
+
+    def object(self, value):
+        key = ("object", id(value))
+        if key not in self.seen:
+            self.seen[key] = value
+            self.objects.append(value)
+            self.attributes(value, tuple(self.names | self.stored), self.stored)
+            if not isinstance(value, (type, types.ModuleType, types.FunctionType)):
+                self.note("class", value, None)
+                self.methods(type(value))
 
     def content(self, tensor):
         """A tensor of outside whose elements the code looks at."""
@@ -240,19 +327,23 @@ class Guards:
         while known != len(self.names):  # what is found may be functions that name more
             known = len(self.names)
             for cell, _, _ in list(self.cells.values()):
-                for name in tuple(self.names):
+                for name in ("construct", *self.names):
                     if name not in cell.__dict__:
                         self.class_attribute(type(cell), name)
 
     def class_attribute(self, cls, name):
-        """Notes what a class gives by this name; gives it."""
+        """Notes what a class gives by this name; gives it. Behind super() are those of its bases."""
+        first = MISSING
         for base in cls.__mro__:
             found = base.__dict__.get(name, MISSING)
             if found is not MISSING:
                 if self.foreign(base):
-                    self.note("attr", cls, name)
-                return found
-        return MISSING
+                    self.note("attr", base if self.deep else cls, name)
+                if first is MISSING:
+                    first = found
+                if not self.deep:
+                    break
+        return first
 
     def cell(self, cell):
         """A Cell and all below it."""
@@ -276,7 +367,8 @@ class Guards:
 
     def attributes_of(self, cell):
         d = cell.__dict__
-        own = {k: (v, self.snapshot(v)) for k, v in d.items() if not k.startswith("_ms_") and k not in _CELL_OWN}
+        own = {k: (v, self.snapshot(v)) for k, v in d.items()
+               if (not k.startswith("_ms_") or k in _CELL_CASTS) and k not in _CELL_OWN}
         for table in _CELL_OWN[:3]:
             for k, v in (d.get(table) or {}).items():
                 own[table + k] = (v, None)
@@ -305,6 +397,10 @@ class Guards:
         if self.hook_version != hook_handle.version[0]:
             if any(hooks.hooks_of(tensor) != old for tensor, old in self.hooks.values()):
                 return "a tensor has other hooks"
+            for tensor, marks in self.marks.values():
+                for name, value in marks.items():
+                    if not self.same(tensor.__dict__.get(name, MISSING), value, None):
+                        return f"'{name.strip('_')}' of a tensor changed"
             for cell, _, attributes in self.cells.values():
                 what = self.cell_changed(cell, attributes)
                 if what is not None:
@@ -366,7 +462,12 @@ class Guards:
 
 
 def _put(how, container, name, value):
-    if how == "cell":
+    if how == "absent":
+        for key in name:
+            container.__dict__.pop(key, None)
+    elif how in _SPECIAL:
+        pass  # what these give is put back itself
+    elif how == "cell":
         if value is MISSING:
             del container.cell_contents
         else:

@@ -6,6 +6,7 @@ package, of the standard library and of numpy are called as they are.
 """
 import functools
 import importlib
+import itertools
 import operator
 import os
 import sys
@@ -437,24 +438,40 @@ def _range(*args):
     return range(*args)
 
 
-def _sorted(iterable, /, *, key=None, reverse=False):
-    return sorted(iterable, key=None if key is None else call(key), reverse=reverse)
+def _calling(fn):
+    """fn of the standard library, which calls functions that it is given."""
+    def special(*args, **kwargs):
+        args, kwargs = [_called(a) for a in args], {k: _called(v) for k, v in kwargs.items()}
+        return fn(*args, **kwargs)
+    return special
+
+
+def _called(value):
+    return call(value) if type(value) in (types.FunctionType, types.MethodType, functools.partial) else value
 
 
 def _print(*args, **kwargs):
     return importlib.import_module("mindspore.jit.effects").show(*args, **kwargs)
 
 
+def _by_text(fn):
+    """fn, which takes the name of an attribute as a text."""
+    def special(value, name, *more):
+        if state.session is not None:
+            state.session.guards.by_text(value, name)
+        return fn(value, name, *more)
+    return special
+
+
 _SPECIAL = {
+    **{fn: _by_text(fn) for fn in (getattr, hasattr, setattr, delattr)},
     range: _range,
     print: _print,
-    map: lambda f, *xs: map(call(f), *xs),
-    filter: lambda f, xs: filter(call(f) if f is not None else None, xs),
     str: lambda *args, **kwargs: text(str, *args, **kwargs),
     repr: lambda x: text(repr, x),
     format: lambda *args: text(format, *args),
-    functools.reduce: lambda f, *xs: functools.reduce(call(f), *xs),
-    sorted: _sorted,
+    **{fn: _calling(fn) for fn in (map, filter, sorted, max, min, functools.reduce, functools.cmp_to_key, itertools.accumulate,
+                                   itertools.starmap, itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.groupby)},
 }
 
 _STDLIB = tuple({sysconfig.get_path(p) + "/" for p in ("stdlib", "platstdlib")})
@@ -496,9 +513,11 @@ def convert(fn):
     if "ms__original" in fn.__dict__ and fn.__code__ in _rewritten:
         return fn
     new = fn.__dict__.get("ms__rewritten")  # a decorator may have copied it from another function
-    if new is not None and new.__dict__["ms__original"] is fn:
+    if new is not None and new.__dict__["ms__original"] is fn and new.__dict__["ms__code"] is fn.__code__:
         if new.__defaults__ is not fn.__defaults__:
             new.__defaults__ = fn.__defaults__
+        if new.__kwdefaults__ is not fn.__kwdefaults__:
+            new.__kwdefaults__ = fn.__kwdefaults__
         return new
     code = _new_code(fn) if is_user(fn) else ""
     if isinstance(code, str):
@@ -517,6 +536,7 @@ def convert(fn):
     new.__module__ = fn.__module__
     new.__dict__.update(fn.__dict__)
     _rewritten.add(code)
+    new.__dict__["ms__code"] = fn.__code__
     new.__dict__["ms__original"] = fn  # in the functions themselves, so that they die together
     fn.__dict__["ms__rewritten"] = new
     return new
@@ -543,6 +563,8 @@ def call(f):
     if kind is types.BuiltinFunctionType or kind is type:
         if type(getattr(f, "__self__", None)) is str and f.__name__ in ("format", "join"):
             return functools.partial(text, f)
+        if f.__name__ == "sort" and type(f.__self__) is list:
+            return _calling(f)
         try:
             return _SPECIAL.get(f, f)
         except TypeError:
