@@ -13,6 +13,7 @@
 #include "op/fused.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TILE_BYTES 24576 /* of all buffers of a program */
@@ -31,15 +32,16 @@ typedef struct Operand {
     bool fixed;               /* a tile is one value */
 } Operand;
 
-typedef struct Walk {
+typedef struct MsTiles {
     const MsProgram *p;
-    int n_dim, n_op;
+    int n_dim, n_op, n_held;
     int64_t dim[MS_MAX_DIM];
     bool by_row;  /* a tile stays within a row of the last dimension */
     bool half;    /* some step or operand is of half precision */
     int64_t tile; /* elements */
     int width;    /* bytes of a buffer's element */
     Operand op[MS_MAX_TILE_OPERANDS];
+    size_t bytes[MS_MAX_TILE_OPERANDS]; /* of the first n_held: their blocks of ms__alloc, 0 = none */
     atomic_bool refused;
 } Walk;
 
@@ -185,14 +187,8 @@ static const char *position(const Walk *w, const Operand *o, const int64_t *idx,
     return at;
 }
 
-/* What a thread remembers of an input that repeats a value: what the buffer is filled with. */
-typedef struct Filled {
-    const char *from;
-    int64_t n;
-} Filled;
-
 static const void *fetch(const Walk *w, const Operand *o, const int64_t *idx, int64_t linear, int64_t m,
-                         char *buf, char *tmp, Filled *f)
+                         char *buf, char *tmp, MsFilled *f)
 {
     const MsLoopSet *isa = ms__loops();
     if (o->direct) {
@@ -204,7 +200,7 @@ static const void *fetch(const Walk *w, const Operand *o, const int64_t *idx, in
     if (o->fixed) {
         const char *at = position(w, o, idx, linear);
         if (f->from == at && f->n >= m) return buf;
-        *f = (Filled){at, m};
+        *f = (MsFilled){at, m};
     }
     pack(w, o, idx, m, o->half ? tmp : buf, false);
     if (o->half) isa->from_half[o->half - 1](m, (float *)(void *)buf, (const uint16_t *)(const void *)tmp);
@@ -229,56 +225,84 @@ static void round_half(int half, int64_t m, void *values, char *tmp)
     ms__loops()->from_half[half - 1](m, values, (const uint16_t *)(const void *)tmp);
 }
 
-static bool run_tile(Walk *w, const int64_t *idx, int64_t linear, int64_t m, char *work, Filled *filled)
+/* to: where the one output goes instead, or NULL. */
+static bool run_tile(const Walk *w, const MsTileAt *c, int64_t m, char *to)
 {
+    const int64_t *idx = c->idx, linear = c->linear;
+    char *work = c->work;
     const MsProgram *p = w->p;
     const void *reg[MS_MAX_TILE_OPERANDS + MS_MAX_STEPS];
     int64_t pitch = w->tile * w->width;
     char *tmp = work + (p->n_in + p->n_slot) * pitch;
     bool ok = true;
     for (int i = 0; i < p->n_in; i++)
-        reg[i] = fetch(w, &w->op[i], idx, linear, m, work + i * pitch, tmp, &filled[i]);
+        reg[i] = fetch(w, &w->op[i], idx, linear, m, work + i * pitch, tmp, &c->filled[i]);
     for (int k = 0; k < p->n_step; k++) {
         const MsStep *s = &p->step[k];
         char *y = work + (p->n_in + s->slot) * pitch;
         if (p->n_step == 1) { /* the one output is written in place where it can be */
             const Operand *o = &w->op[p->n_in];
-            if (o->direct && !o->half) y = (char *)(uintptr_t)position(w, o, idx, linear);
+            if (!to && o->direct && !o->half) y = (char *)(uintptr_t)position(w, o, idx, linear);
         }
+        if (to && k + p->n_in == p->out[0] && !half_of(s->dtype)) y = to;
         const void *in[3] = {reg[s->in[0]], s->n_in > 1 ? reg[s->in[1]] : NULL,
                              s->n_in > 2 ? reg[s->in[2]] : NULL};
         ok &= s->loop(m, y, in, s->p);
         if (p->n_step > 1 && half_of(s->dtype)) round_half(half_of(s->dtype), m, y, tmp);
         reg[p->n_in + k] = y;
     }
+    if (to) {
+        if (w->op[p->n_in].half)
+            ms__loops()->to_half[w->op[p->n_in].half - 1](m, (uint16_t *)(void *)to, reg[p->out[0]]);
+        return ok;
+    }
     for (int j = 0; j < p->n_out; j++) store(w, &w->op[p->n_in + j], idx, linear, m, reg[p->out[j]], tmp);
     return ok;
 }
 
-static void run_range(void *ctx, int64_t begin, int64_t end)
+size_t ms__tiles_room(const Walk *w)
 {
-    Walk *w = ctx;
-    int last = w->n_dim - 1;
-    _Alignas(64) char work[(w->p->n_in + w->p->n_slot + 1) * w->tile * w->width];
-    Filled filled[MS_MAX_TILE_OPERANDS] = {{NULL, 0}};
-    int64_t idx[MS_MAX_DIM];
-    int64_t rest = begin;
-    for (int k = last; k > 0; k--) {
-        idx[k] = rest % w->dim[k];
-        rest /= w->dim[k];
+    return (size_t)((w->p->n_in + w->p->n_slot + 1) * w->tile * w->width);
+}
+
+void ms__tiles_seek(const Walk *w, MsTileAt *c, int64_t begin)
+{
+    c->linear = begin;
+    for (int k = w->n_dim - 1; k > 0; k--) {
+        c->idx[k] = begin % w->dim[k];
+        begin /= w->dim[k];
     }
-    idx[0] = rest;
-    for (int64_t at = begin, m; at < end; at += m) {
-        m = end - at < w->tile ? end - at : w->tile;
+    c->idx[0] = begin;
+}
+
+bool ms__tiles_make(const Walk *w, MsTileAt *c, int64_t n, char *to)
+{
+    int last = w->n_dim - 1;
+    int64_t *idx = c->idx, size = w->op[w->p->n_in].size;
+    bool ok = true;
+    for (int64_t m; n > 0; n -= m, c->linear += m) {
+        m = n < w->tile ? n : w->tile;
         if (w->by_row && m > w->dim[last] - idx[last]) m = w->dim[last] - idx[last];
-        if (!run_tile(w, idx, at, m, work, filled))
-            atomic_store_explicit(&w->refused, true, memory_order_relaxed);
+        ok &= run_tile(w, c, m, to);
+        if (to) to += m * size;
         idx[last] += m;
         for (int k = last; k > 0 && idx[k] >= w->dim[k]; k--) {
             idx[k - 1] += idx[k] / w->dim[k];
             idx[k] %= w->dim[k];
         }
     }
+    return ok;
+}
+
+static void run_range(void *ctx, int64_t begin, int64_t end)
+{
+    Walk *w = ctx;
+    _Alignas(64) char work[ms__tiles_room(w)];
+    MsFilled filled[MS_MAX_TILE_OPERANDS] = {{NULL, 0}};
+    MsTileAt c = {.work = work, .filled = filled};
+    ms__tiles_seek(w, &c, begin);
+    if (!ms__tiles_make(w, &c, end - begin, NULL))
+        atomic_store_explicit(&w->refused, true, memory_order_relaxed);
 }
 
 static MsStatus refuse(const MsOp *op)
@@ -303,47 +327,68 @@ static int width_of(const Walk *w)
     return width;
 }
 
+static void release(Walk *w)
+{
+    for (int i = 0; i < w->n_held; i++)
+        if (w->bytes[i]) ms__free(w->op[i].data, w->bytes[i]);
+}
+
+/* Not for empty outputs. The caller releases w, also after an error. */
+static MsStatus prepare(Walk *w, const MsProgram *p, MsTensor *const *in, MsTensor *const *out)
+{
+    MsTensor *y = out[0];
+    int order[MS_MAX_DIM];
+    w->p = p;
+    w->n_op = p->n_in + p->n_out;
+    w->n_held = 0;
+    w->n_dim = order_dims(y, order);
+    atomic_init(&w->refused, false);
+    for (int k = 0; k < w->n_dim; k++) w->dim[k] = y->shape[order[k]];
+    for (int i = 0; i < w->n_op; i++)
+        set_operand(&w->op[i], i < p->n_in ? in[i] : out[i - p->n_in], w->n_dim, order, y->ndim);
+    if (w->n_dim == 0) {
+        w->n_dim = 1;
+        w->dim[0] = 1;
+        for (int i = 0; i < w->n_op; i++) w->op[i].step[0] = w->op[i].size;
+    } else {
+        for (int i = 0; i < p->n_in; i++) {
+            MS_TRY(straighten(w, &w->op[i], (MsDtype)in[i]->dtype, y->numel, &w->bytes[i]));
+            w->n_held++;
+        }
+        collapse(w);
+    }
+    classify(w);
+    w->width = width_of(w);
+    w->tile = TILE_BYTES / ((p->n_in + p->n_slot + 1) * w->width) / 64 * 64;
+    if (w->tile < 64) w->tile = 64;
+    int64_t most = (fills_by_row(w) ? TILE_FILLED : TILE_MAX) / w->width;
+    if (w->tile > most) w->tile = most;
+    return MS_OK;
+}
+
 MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in, MsTensor *const *out)
 {
     Walk w;
-    MsTensor *y = out[0];
-    int order[MS_MAX_DIM], n_held = 0;
-    size_t bytes[MS_MAX_TILE_OPERANDS];
-    MsStatus st = MS_OK;
-    if (y->numel == 0) return MS_OK;
-    w.p = p;
-    w.n_op = p->n_in + p->n_out;
-    w.n_dim = order_dims(y, order);
-    atomic_init(&w.refused, false);
-    if (w.n_dim == 0) {
-        w.n_dim = 1;
-        w.dim[0] = 1;
-        for (int i = 0; i < w.n_op; i++) {
-            MsTensor *t = i < p->n_in ? in[i] : out[i - p->n_in];
-            set_operand(&w.op[i], t, 0, order, y->ndim);
-            w.op[i].step[0] = w.op[i].size;
-        }
-    } else {
-        for (int k = 0; k < w.n_dim; k++) w.dim[k] = y->shape[order[k]];
-        for (int i = 0; i < w.n_op; i++)
-            set_operand(&w.op[i], i < p->n_in ? in[i] : out[i - p->n_in], w.n_dim, order, y->ndim);
-        for (; n_held < p->n_in && st == MS_OK; n_held++)
-            st = straighten(&w, &w.op[n_held], (MsDtype)in[n_held]->dtype, y->numel, &bytes[n_held]);
-        if (st == MS_OK) collapse(&w);
-    }
-    if (st == MS_OK) {
-        classify(&w);
-        w.width = width_of(&w);
-        w.tile = TILE_BYTES / ((p->n_in + p->n_slot + 1) * w.width) / 64 * 64;
-        if (w.tile < 64) w.tile = 64;
-        int64_t most = (fills_by_row(&w) ? TILE_FILLED : TILE_MAX) / w.width;
-        if (w.tile > most) w.tile = most;
-        ms__parallel_for(y->numel, GRAIN, run_range, &w);
-    }
-    for (int i = 0; i < n_held; i++)
-        if (bytes[i]) ms__free(w.op[i].data, bytes[i]);
+    if (out[0]->numel == 0) return MS_OK;
+    MsStatus st = prepare(&w, p, in, out);
+    if (st == MS_OK) ms__parallel_for(out[0]->numel, GRAIN, run_range, &w);
+    release(&w);
     if (st != MS_OK) return st;
     return atomic_load_explicit(&w.refused, memory_order_relaxed) ? refuse(op) : MS_OK;
+}
+
+MsTiles *ms__tiles_open(const MsProgram *p, MsTensor *const *in, MsTensor *out)
+{
+    Walk *w = ms__malloc(sizeof *w);
+    if (!w || prepare(w, p, in, &out) == MS_OK) return w;
+    ms__tiles_close(w);
+    return NULL;
+}
+
+void ms__tiles_close(Walk *w)
+{
+    if (w) release(w);
+    free(w);
 }
 
 /* ---- output layout ---- */

@@ -35,6 +35,32 @@ MsStatus ms__step_set(MsStep *s, const MsOp *op, int row, const MsAttr *attr, co
 /* Runs p. in[] broadcast to the shape that all out[] have; an output may be an input of identical layout. */
 MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in, MsTensor *const *out);
 
+/* ---- values that are made where they are needed and not stored ---- */
+
+typedef struct MsTiles MsTiles;
+
+/* What a thread remembers of an input that repeats a value: what the buffer is filled with. */
+typedef struct MsFilled {
+    const char *from;
+    int64_t n;
+} MsFilled;
+
+/* Where a thread is, with its buffers: ms__tiles_room bytes, aligned to 64, and one MsFilled per input, zero at first. */
+typedef struct MsTileAt {
+    int64_t linear, idx[MS_MAX_DIM];
+    char *work;
+    MsFilled *filled;
+} MsTileAt;
+
+/* The one output of p with the shape and dense strides of `out`, which has elements and needs no memory. p and in[] must
+ * outlive it. NULL and an error when memory is refused. */
+MsTiles *ms__tiles_open(const MsProgram *p, MsTensor *const *in, MsTensor *out);
+void ms__tiles_close(MsTiles *t);
+size_t ms__tiles_room(const MsTiles *t);
+/* The next n elements in the memory order of the output, as it would hold them; from `begin` on. False: see MsLoop. */
+void ms__tiles_seek(const MsTiles *t, MsTileAt *c, int64_t begin);
+bool ms__tiles_make(const MsTiles *t, MsTileAt *c, int64_t n, char *to);
+
 /* Strides that such an output gets, NULL for row-major. */
 const int64_t *ms__layout_like(const MsCall *c, int j);
 /* Output j with the layout of the first input that has its shape and is dense, so that channels-last stays

@@ -1,10 +1,10 @@
-/* fused.c - runs fused programs: the steps' loops over tiles (cpu/elementwise.c). A program is compiled once
+/* fused.c - runs fused programs, also those whose result is reduced as it comes: the steps' loops over tiles (cpu/elementwise.c). A program is compiled once
  * per combination of input dtypes: rows are looked up, and results that live at different times share a
  * buffer, which keeps tiles long. */
 #include "op/fused.h"
 
 #include "core/mem.h"
-#include "cpu/elementwise.h"
+#include "cpu/reduce.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -95,3 +95,47 @@ static MsStatus run_fused(MsCall *c)
     return ms__program_run(c->op, &code->program, c->in, c->out);
 }
 MS_KERNEL(fused, 0, tiles, NULL, run_fused);
+
+/* The shape, dtype and layout that the program's result would have. */
+static MsStatus result_of(const MsCall *c, MsFused *f, MsAval *a, MsTensor *x)
+{
+    MsDtype reg[MS_FUSED_OPERANDS + MS_FUSED_STEPS];
+    MsCall made = *c;
+    *a = ms__aval(c->in[0]);
+    for (int i = 0; i < c->n_in; i++) {
+        MsAval in = ms__aval(c->in[i]);
+        reg[i] = in.dtype;
+        MS_TRY(ms__broadcast(c->op, a, &in, a));
+    }
+    MS_TRY(ms__fused_dtypes(f, reg));
+    a->dtype = reg[f->out[0]];
+    made.aval = a;
+    const int64_t *strides = ms__layout_like(&made, 0);
+    *x = (MsTensor){.dtype = (int8_t)a->dtype, .ndim = (int8_t)a->ndim, .numel = 1};
+    memcpy(x->shape, a->shape, (size_t)a->ndim * sizeof *a->shape);
+    if (strides)
+        memcpy(x->strides, strides, (size_t)a->ndim * sizeof *strides);
+    else
+        ms__row_major(a->ndim, a->shape, x->strides);
+    for (int d = 0; d < a->ndim; d++) x->numel *= a->shape[d];
+    return MS_OK;
+}
+
+static MsStatus run_fused_reduce(MsCall *c)
+{
+    MsFused *f = ms__fused(c->attr[0].s);
+    MsFusedCode *code = f ? code_for(f, c->in) : NULL;
+    MsTensor x, *y = code ? ms__out(c, 0) : NULL;
+    MsTiles *made = NULL;
+    MsAval a;
+    uint32_t mask;
+    if (!y) return ms_error()->code;
+    MS_TRY(result_of(c, f, &a, &x));
+    MS_TRY(ms__axes(c->op, &c->attr[2], x.ndim, &mask));
+    x.data = y->data;
+    if (x.numel > 0 && !(made = ms__tiles_open(&code->program, c->in, &x))) return ms_error()->code;
+    MsStatus st = ms__reduce_made(&x, made, c->attr[1].s, mask, y);
+    ms__tiles_close(made);
+    return st;
+}
+MS_KERNEL(fused_reduce, 0, tiles, NULL, run_fused_reduce);

@@ -4,10 +4,11 @@
  * into MS_LANES accumulators; or it is kept: rows are added into a row of accumulators, at most CHUNK wide so
  * that it stays in cache. The work is cut into blocks by shape alone, and blocks are combined in order, so
  * that a result does not depend on the thread count. */
+#include "cpu/reduce.h"
+
 #include "core/mem.h"
 #include "core/thread.h"
 #include "cpu/copy.h"
-#include "cpu/elementwise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ typedef struct Axis {
 
 typedef struct Reduction {
     MsTensor *x, *y;
+    const MsTiles *made; /* not NULL: x has no memory, runs of it are made by a program */
     MsFoldKind kind;
     MsDtype acc_dtype;
     MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
@@ -196,6 +198,32 @@ static void fold_run(const Reduction *r, int64_t n, const char *x, int64_t step,
     }
 }
 
+/* Where a thread makes runs of values. */
+typedef struct Maker {
+    MsTileAt at;
+    char *buf; /* CHUNK * 16 bytes */
+} Maker;
+
+/* The same for values that a program makes: pieces of whole lanes, so that they fall as those of memory do. */
+static void fold_made(const Reduction *r, Maker *k, int64_t n, const char *x, void *acc, bool rows)
+{
+    ms__tiles_seek(r->made, &k->at, (x - r->x->data) / r->size);
+    for (int64_t at = 0, m; at < n; at += m) {
+        m = n - at < CHUNK ? n - at : CHUNK;
+        ms__tiles_make(r->made, &k->at, m, k->buf);
+        fold_run(r, m, k->buf, r->size, rows ? (char *)acc + at * r->acc_size : acc, rows, NULL);
+    }
+}
+
+static void eight_made(const Reduction *r, Maker *k, int64_t n, const char *x, void *acc)
+{
+    for (int j = 0; j < 8; j++) {
+        ms__tiles_seek(r->made, &k->at, (x + j * r->red[0].in - r->x->data) / r->size);
+        ms__tiles_make(r->made, &k->at, n, k->buf + j * n * r->size);
+    }
+    r->eight(n, acc, k->buf, n * r->size);
+}
+
 typedef struct Unit {
     const char *x;
     char *y;
@@ -203,7 +231,7 @@ typedef struct Unit {
 } Unit;
 
 /* Accumulates one block of a unit. */
-static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *acc)
+static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *acc, Maker *maker)
 {
     const char *x = t->x;
     int64_t m = t->n;
@@ -218,7 +246,10 @@ static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *ac
             x += lo * r->inner.in;
             run = run - lo < r->block_n ? run - lo : r->block_n;
         }
-        fold_run(r, run, x, r->inner.in, acc, rows, center);
+        if (r->made)
+            fold_made(r, maker, run, x, acc, rows);
+        else
+            fold_run(r, run, x, r->inner.in, acc, rows, center);
         return;
     }
     hi = lo + r->block_n < r->red[0].n ? lo + r->block_n : r->red[0].n;
@@ -226,11 +257,19 @@ static void fold_unit(const Reduction *r, const Unit *t, int64_t block, void *ac
         if (r->red[k].n == 0) return;
     if (!rows && run == 0) return;
     x += lo * r->red[0].in;
-    if (rows && r->eight && !center && r->n_red == 1 && r->inner.in == r->size)
-        for (; lo + 8 <= hi; lo += 8, x += 8 * r->red[0].in) r->eight(run, acc, x, r->red[0].in);
+    if (rows && r->eight && !center && r->n_red == 1 && r->inner.in == r->size && (!r->made || r->half))
+        for (; lo + 8 <= hi; lo += 8, x += 8 * r->red[0].in) {
+            if (r->made)
+                eight_made(r, maker, run, x, acc);
+            else
+                r->eight(run, acc, x, r->red[0].in);
+        }
     at[0] = lo;
     while (at[0] < hi) {
-        fold_run(r, run, x, r->inner.in, acc, rows, center);
+        if (r->made)
+            fold_made(r, maker, run, x, acc, rows);
+        else
+            fold_run(r, run, x, r->inner.in, acc, rows, center);
         for (int k = r->n_red - 1; k >= 0; k--) {
             x += r->red[k].in;
             if (++at[k] < r->red[k].n || k == 0) break;
@@ -336,20 +375,24 @@ static void run_items(void *ctx, int64_t begin, int64_t end)
     Accumulators acc;
     Finished f;
     f.n = 0;
+    _Alignas(64) char work[r->made ? ms__tiles_room(r->made) : 1], buf[r->made ? CHUNK * 16 : 1];
+    MsFilled filled[MS_MAX_TILE_OPERANDS];
+    if (r->made) memset(filled, 0, sizeof filled);
+    Maker maker = {{.work = work, .filled = filled}, buf};
     for (int64_t item = begin; item < end; item++) {
         Unit t = unit_at(r, item / r->blocks);
         void *to = r->partial ? (void *)(r->partial + item * acc_bytes(r)) : (void *)&acc;
-        fold_unit(r, &t, item % r->blocks, to);
+        fold_unit(r, &t, item % r->blocks, to, &maker);
         if (!r->partial) finish_unit(r, &t, to, &f);
     }
     flush(r, &f);
 }
 
 /* Reduces the axes of mask; y has the remaining shape (with or without the axes as 1). */
-static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor,
-                                const double *center)
+static MsStatus reduce_from(MsTensor *x, const MsTiles *made, uint32_t mask, MsTensor *y, MsFoldKind kind,
+                            double divisor, const double *center)
 {
-    Reduction r = {.x = x, .y = y, .kind = kind, .divisor = divisor, .center = center};
+    Reduction r = {.x = x, .y = y, .made = made, .kind = kind, .divisor = divisor, .center = center};
     MsDtype dtype = (MsDtype)x->dtype;
     if (y->numel == 0) return MS_OK;
     r.half = dtype == MS_FLOAT16 ? 1 : dtype == MS_BFLOAT16 ? 2 : 0;
@@ -395,10 +438,18 @@ static MsStatus reduce_centered(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldK
 
 static MsStatus reduce(MsTensor *x, uint32_t mask, MsTensor *y, MsFoldKind kind, double divisor)
 {
-    return reduce_centered(x, mask, y, kind, divisor, NULL);
+    return reduce_from(x, NULL, mask, y, kind, divisor, NULL);
 }
 
 /* ---- operators ---- */
+
+static double count(const MsTensor *x, uint32_t mask)
+{
+    double n = 1;
+    for (int d = 0; d < x->ndim; d++)
+        if (mask >> d & 1) n *= (double)x->shape[d];
+    return n;
+}
 
 static MsStatus run_reduce(MsCall *c, MsFoldKind kind, bool mean)
 {
@@ -406,10 +457,18 @@ static MsStatus run_reduce(MsCall *c, MsFoldKind kind, bool mean)
     MsTensor *x = c->in[0], *y = ms__out(c, 0);
     if (!y) return ms_error()->code;
     MS_TRY(ms__axes(c->op, &c->attr[0], x->ndim, &mask));
-    double n = 1;
-    for (int d = 0; d < x->ndim; d++)
-        if (mask >> d & 1) n *= (double)x->shape[d];
-    return reduce(x, mask, y, kind, mean ? n : -1);
+    return reduce(x, mask, y, kind, mean ? count(x, mask) : -1);
+}
+
+MsStatus ms__reduce_made(MsTensor *x, const MsTiles *made, const char *op, uint32_t mask, MsTensor *y)
+{
+    bool least = strcmp(op, "reduce_min") == 0 || strcmp(op, "reduce_all") == 0;
+    bool most = strcmp(op, "reduce_max") == 0 || strcmp(op, "reduce_any") == 0;
+    MsFoldKind kind = least                     ? MS_FOLD_MIN
+                      : most                    ? MS_FOLD_MAX
+                      : strcmp(op, "prod") == 0 ? MS_FOLD_PROD
+                                                : MS_FOLD_SUM;
+    return reduce_from(x, made, mask, y, kind, strcmp(op, "mean") == 0 ? count(x, mask) : -1, NULL);
 }
 
 static MsStatus run_sum(MsCall *c)
@@ -466,9 +525,7 @@ static MsStatus run_var(MsCall *c)
     MsTensor *x = c->in[0], *y = ms__out(c, 0);
     if (!y) return ms_error()->code;
     MS_TRY(ms__axes(c->op, &c->attr[0], x->ndim, &mask));
-    double n = 1;
-    for (int d = 0; d < x->ndim; d++)
-        if (mask >> d & 1) n *= (double)x->shape[d];
+    double n = count(x, mask);
     size_t bytes = (size_t)y->numel * sizeof(double);
     double *center = ms__alloc(bytes);
     if (!center) return MS_ERROR_MEMORY;
@@ -477,7 +534,7 @@ static MsStatus run_var(MsCall *c)
     mean.dtype = MS_FLOAT64;
     double rest = n - (double)c->attr[2].i;
     MsStatus st = reduce(x, mask, &mean, MS_FOLD_SUM, n);
-    if (st == MS_OK) st = reduce_centered(x, mask, y, MS_FOLD_SUM, rest > 0 ? rest : 0, center);
+    if (st == MS_OK) st = reduce_from(x, NULL, mask, y, MS_FOLD_SUM, rest > 0 ? rest : 0, center);
     ms__free(center, bytes);
     return st;
 }

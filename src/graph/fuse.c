@@ -5,7 +5,7 @@
  * the group: computing them once is cheaper) and when the whole stays acyclic: no path leaves the group and
  * comes back. The loops are those of the single operators, so results are the same to the bit. Inputs are
  * ordered as a walk over the expression meets them, which gives the result the layout that the single nodes
- * would have given it. Operators that can raise (integer division) stay alone, so that the error names them.
+ * would have given it. A reduction that alone uses the only result of a group ends it (`fused_reduce`). Operators that can raise (integer division) stay alone, so that the error names them.
  */
 #include "core/mem.h"
 #include "graph/match.h"
@@ -26,6 +26,7 @@ typedef struct Fuse {
     int32_t *size;  /* by first node: members */
     int32_t *mark;  /* by node: search number in which it was seen */
     int32_t *stack; /* of a search */
+    int32_t *end;   /* by first node: the reduction that takes its result, -1 = none */
     int32_t *n_use; /* by value: uses by nodes and outputs */
     bool *done;     /* by node: emitted */
     int search;
@@ -34,6 +35,11 @@ typedef struct Fuse {
 static const MsOp *fused_op(void)
 {
     return ms__op_find("fused");
+}
+
+static const MsOp *fused_reduce_op(void)
+{
+    return ms__op_find("fused_reduce");
 }
 
 static bool fusable(const MsGraph *g, const MsNode *n)
@@ -159,6 +165,23 @@ static void join_producers(const MsGraph *g, Fuse *f, int k)
     }
 }
 
+/* The group that node k, a reduction, ends: nothing else uses a value of it. -1 = none. */
+static int ends(const MsGraph *g, const Fuse *f, int k)
+{
+    const MsNode *n = &g->node[k];
+    if (!n->op || n->n_in != 1 || n->n_out != 1 || n->in[0] < 0 || !fused_reduce_op()) return -1;
+    int32_t d = g->def[n->in[0]], a = d < 0 ? -1 : f->group[d];
+    if (a < 0 || f->n_use[n->in[0]] != 1 || f->last[a] != d) return -1;
+    if (!ms__fused_reduces(n->op, &n->attr[0], &g->val[n->in[0]])) return -1;
+    for (int m = a; m >= 0; m = f->next[m]) {
+        int inside = m == d;
+        for (int o = a; o >= 0; o = f->next[o])
+            for (int i = 0; i < g->node[o].n_in; i++) inside += g->node[o].in[i] == g->node[m].out;
+        if (inside < f->n_use[g->node[m].out]) return -1;
+    }
+    return a;
+}
+
 static void end(MsRebuild *r)
 {
     Fuse *f = r->ctx;
@@ -175,7 +198,7 @@ static MsStatus begin(MsRebuild *r)
     size_t n = (size_t)g->n_node;
     Fuse *f = r->ctx = ms__calloc(1, sizeof *f);
     if (!f) return MS_ERROR_MEMORY;
-    f->group = ms__malloc(6 * n * sizeof *f->group);
+    f->group = ms__malloc(7 * n * sizeof *f->group);
     f->n_use = ms__use_counts(g);
     f->done = ms__calloc(n, sizeof *f->done);
     if (!f->group || !f->n_use || !f->done) return MS_ERROR_MEMORY;
@@ -184,15 +207,21 @@ static MsStatus begin(MsRebuild *r)
     f->size = f->last + n;
     f->mark = f->size + n;
     f->stack = f->mark + n;
+    f->end = f->stack + n;
     for (int k = 0; k < g->n_node; k++) {
         f->next[k] = -1;
         f->mark[k] = 0;
         f->size[k] = 1;
         f->last[k] = k;
+        f->end[k] = -1;
         f->group[k] = fused_op() && fusable(g, &g->node[k]) ? k : -1;
     }
     for (int k = 0; k < g->n_node; k++)
         if (f->group[k] >= 0) join_producers(g, f, k);
+    for (int k = 0; k < g->n_node; k++) {
+        int a = ends(g, f, k);
+        if (a >= 0) f->end[a] = k;
+    }
     return MS_OK;
 }
 
@@ -284,10 +313,18 @@ static MsStatus emit_group(MsRebuild *r, int a)
     if (!x.reg) return MS_ERROR_MEMORY;
     memset(x.reg, -1, (size_t)g->n_val * sizeof *x.reg);
     find_operands(g, f, a, &x);
-    MsAttr attr = {.kind = MS_ATTR_STR};
-    attr.s = program(g, f, a, &x);
+    MsAttr attr[4] = {{.kind = MS_ATTR_STR}};
+    attr[0].s = program(g, f, a, &x);
     free(x.reg);
-    if (!attr.s) return MS_ERROR_MEMORY;
+    if (!attr[0].s) return MS_ERROR_MEMORY;
+    const MsNode *reduce = f->end[a] >= 0 ? &g->node[f->end[a]] : NULL;
+    if (reduce) {
+        attr[1] = (MsAttr){.kind = MS_ATTR_STR, .s = reduce->op->name};
+        attr[2] = reduce->attr[0];
+        attr[3] = reduce->attr[1];
+        x.out[0] = reduce->out;
+        f->done[f->end[a]] = true;
+    }
     for (int k = a; k >= 0; k = f->next[k]) f->done[k] = true;
     if (x.n_out == 0) return MS_OK; /* nobody uses it */
     MS_TRY(emit_producers(r, x.n_in, x.in));
@@ -295,7 +332,7 @@ static MsStatus emit_group(MsRebuild *r, int a)
     MsAval out[MAX_OPERANDS];
     for (int i = 0; i < x.n_in; i++) in[i] = r->map[x.in[i]];
     for (int j = 0; j < x.n_out; j++) out[j] = g->val[x.out[j]];
-    int32_t v = ms__graph_add(r->to, fused_op(), &attr, x.n_in, in, x.n_out, out);
+    int32_t v = ms__graph_add(r->to, reduce ? fused_reduce_op() : fused_op(), attr, x.n_in, in, x.n_out, out);
     if (v < 0) return ms_error()->code;
     r->to->node[r->to->n_node - 1].loc = g->node[a].loc;
     for (int j = 0; j < x.n_out; j++) r->map[x.out[j]] = v + j;
@@ -308,17 +345,19 @@ static MsStatus emit(MsRebuild *r, int k)
     Fuse *f = r->ctx;
     const MsNode *n = &r->from->node[k];
     if (f->done[k]) return MS_OK;
+    int32_t from = n->n_in == 1 && n->in[0] >= 0 ? r->from->def[n->in[0]] : -1;
+    if (from >= 0 && f->group[from] >= 0 && f->end[f->group[from]] == k) return emit_group(r, f->group[from]);
     if (f->group[k] >= 0 && f->size[f->group[k]] > 1) return emit_group(r, f->group[k]);
     f->done[k] = true;
     MS_TRY(emit_producers(r, n->n_in, n->in));
     return ms__rebuild_keep(r, k);
 }
 
-/* A group comes out at its last member, or earlier when something needs it. */
+/* A group comes out at its last member, or earlier when something needs it, or at the reduction that ends it. */
 static MsStatus node(MsRebuild *r, int k)
 {
     const Fuse *f = r->ctx;
-    if (f->group[k] >= 0 && f->last[f->group[k]] != k) return MS_OK;
+    if (f->group[k] >= 0 && (f->last[f->group[k]] != k || f->end[f->group[k]] >= 0)) return MS_OK;
     return emit(r, k);
 }
 

@@ -1,11 +1,11 @@
-/* fused.c - the operator that the fusion pass makes: a straight-line program of elementwise operators,
+/* fused.c - the operators that the fusion pass makes: a straight-line program of elementwise operators,
  *
  *     %2=mul %0 %1; %3=elu(1.0) %2; %4=cast(float16) %3; out %3 %4
  *
  * over its inputs %0, %1, ..., which broadcast to one shape that all outputs have. Its rules come from those
  * of the steps: types by their shape rules, gradients by applying them one by one and differentiating that.
  * So a fused graph can be differentiated and batched like any other. Programs are parsed once and found again
- * by the address of their text. */
+ * by the address of their text. `fused_reduce` reduces the one output of its program, which is not stored. */
 #include "op/fused.h"
 
 #include "core/mem.h"
@@ -244,3 +244,76 @@ MS_OP(fused, .sig = "fused(xs: any[], *, program: str) -> _[]", .infer = infer_f
       .sample =
           "f32[3,4] f32[4] program=%2=mul~%0~%1|~%3=sigmoid~%2|~out~%3; f32[2,3] f32[3] f32[] "
           "program=%3=add~%0~%1|~%4=mul~%3~%2|~%5=tanh~%4|~out~%4~%5; bf16[5] program=%1=exp~%0|~out~%1");
+
+/* ---- a program whose result is reduced ---- */
+
+#define SHORT_RUN 128 /* values of a run at least */
+#define SMALL 4096    /* values at least */
+
+static const MsOp *reduction(const char *name)
+{
+    static const char *const names[] = {"sum",        "prod",       "mean",      "reduce_max",
+                                        "reduce_min", "reduce_any", "reduce_all"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strcmp(names[k], name) == 0) return ms__op_find(name);
+    return NULL;
+}
+
+bool ms__fused_reduces(const MsOp *op, const MsAttr *axis, const MsAval *x)
+{
+    uint32_t mask;
+    int64_t run = 1, n = 1;
+    if (!reduction(op->name) || ms_dtype_is_complex(x->dtype)) return false;
+    if (ms__axes(op, axis, x->ndim, &mask) != MS_OK) return false;
+    for (int d = 0; d < x->ndim; d++) n *= x->shape[d];
+    for (int d = x->ndim - 1, inner = -1; d >= 0; d--) {
+        if (x->shape[d] == 1) continue;
+        int reduced = mask >> d & 1;
+        if (inner >= 0 && reduced != inner) break;
+        inner = reduced;
+        run *= x->shape[d];
+    }
+    return run >= SHORT_RUN && n >= SMALL;
+}
+
+static MsStatus infer_fused_reduce(MsInfer *c)
+{
+    const MsOp *op = c->attr[1].kind == MS_ATTR_STR ? reduction(c->attr[1].s) : NULL;
+    MsAval x[MS_MAX_OUT];
+    MsInfer values = *c;
+    int n_out;
+    if (!op) return MS_FAIL(MS_ERROR_VALUE, "For 'fused_reduce', the reduction is missing or unknown.");
+    values.out = x;
+    values.cap = 1;
+    MS_TRY(infer_fused(&values));
+    return ms__infer(op, c->attr + 2, 1, x, 1, c->out, &n_out);
+}
+
+/* The program's steps one by one, then the reduction, differentiated. */
+static MsStatus vjp_fused_reduce(MsVjp *c)
+{
+    MsFused *f;
+    MsTensor *x[MS_FUSED_OPERANDS], *y, *ct = c->ct[0];
+    MsAval shape = ms__aval(c->in[0]), next;
+    MS_TRY(program_of(c->op, c->attr, c->n_in, &f));
+    for (int i = 1; i < c->n_in; i++) {
+        next = ms__aval(c->in[i]);
+        MS_TRY(ms__broadcast(c->op, &shape, &next, &shape));
+    }
+    MsTrace *t = ms_vjp_begin(c->n_in, c->in, x, 0, NULL);
+    if (!t) return ms_error()->code;
+    MsStatus st = replay(f, x, &y);
+    if (st == MS_OK) y = ms_broadcast_to(y, (MsInts){shape.ndim, shape.shape});
+    if (st == MS_OK) y = ms_bind1(reduction(c->attr[1].s), c->attr + 2, 1, &y);
+    if (st == MS_OK) st = y ? ms_vjp_grad(t, 1, &y, &ct, c->grad) : ms_error()->code;
+    MsStatus end = ms_vjp_end(t);
+    return st == MS_OK ? end : st;
+}
+
+MS_OP(fused_reduce,
+      .sig = "fused_reduce(xs: any[], *, program: str, reduce: str, axis: ints, keepdims: bool) -> _",
+      .infer = infer_fused_reduce, .vjp = vjp_fused_reduce,
+      .sample = "f32[3,4] f32[4] program=%2=mul~%0~%1|~%3=sigmoid~%2|~out~%3 reduce=sum axis=1; "
+                "f32[2,3] f32[3] program=%2=add~%0~%1|~%3=tanh~%2|~out~%3 reduce=mean; "
+                "f64[4,150] f64[4,1] program=%2=sub~%0~%1|~%3=square~%2|~out~%3 reduce=sum axis=0 keepdims; "
+                "bf16[9,40] program=%1=exp~%0|~out~%1 reduce=reduce_max axis=0");

@@ -30,6 +30,9 @@ MsFused *ms__fused(const char *text);
 bool ms__fused_has(const MsOp *op);
 /* Integer operators that refuse some values. */
 bool ms__fused_may_raise(const MsOp *op, MsDtype dtype);
+/* Whether a reduction of such values by `op` can be joined to their program as `fused_reduce`, and gains by it: it
+ * reads them in long runs. */
+bool ms__fused_reduces(const MsOp *op, const MsAttr *axis, const MsAval *x);
 /* Dtypes of all registers for inputs of dtypes reg[0..n_in). */
 MsStatus ms__fused_dtypes(const MsFused *f, MsDtype *reg);
 
