@@ -5,7 +5,8 @@
  * the group: computing them once is cheaper) and when the whole stays acyclic: no path leaves the group and
  * comes back. The loops are those of the single operators, so results are the same to the bit. Inputs are
  * ordered as a walk over the expression meets them, which gives the result the layout that the single nodes
- * would have given it. A reduction that alone uses the only result of a group ends it (`fused_reduce`). Operators that can raise (integer division) stay alone, so that the error names them.
+ * would have given it. A reduction that alone uses the only result of a group ends it (`fused_reduce`). Operators
+ * that can raise (integer division) stay alone, so that the error names them.
  */
 #include "core/mem.h"
 #include "graph/match.h"

@@ -114,7 +114,7 @@ static MsStatus vjp_prod(MsVjp *c)
     MsTensor *safe = ms_where(is_zero, ms__constant(x, 1), x);
     MsTensor *rest = ms_prod(safe, axes, true);
     MsTensor *zeros = ms_sum(ms_cast(is_zero, MS_INT64), axes, true);
-    MsTensor *one = ms_eq(zeros, ms_tensor_from(MS_INT64, 0, NULL, &(int64_t){1}));
+    MsTensor *one = ms_eq(zeros, ms__constant(zeros, 1));
     MsTensor *d = ms_where(ms_logical_and(one, is_zero), rest, ms_where(is_zero, zero, ms_div(y, safe)));
     c->grad[0] = ms_mul(g, ms__conj(d));
     return done(c);

@@ -335,6 +335,21 @@ static void need(const MsGraph *j, int32_t v, bool *keep)
     if (j->def[v] >= 0) keep[j->def[v]] = true;
 }
 
+/* The tensors that derivative rules made become captured ones of the forward half. */
+static MsStatus capture(const MsGraph *j, MsGraph *fwd, int32_t *map)
+{
+    int n = j->n_in - j->n_arg;
+    if (n && !(fwd->captured = ms__calloc((size_t)n, sizeof *fwd->captured))) return MS_ERROR_MEMORY;
+    for (int k = 0; k < n; k++) {
+        if (j->captured[k]->trace)
+            return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                           "For 'call', a derivative rule made a tensor of an open transformation.");
+        if ((map[j->n_arg + k] = ms__graph_input(fwd, &j->val[j->n_arg + k])) < 0) return MS_ERROR_MEMORY;
+        fwd->captured[k] = ms_tensor_ref(j->captured[k]);
+    }
+    return MS_OK;
+}
+
 /* Splits the joint graph: forward = what the outputs need, backward = the rest that the gradients need;
  * residuals = forward values (or inputs) that backward reads. */
 static MsStatus split(const MsGraph *j, int n, int m, MsGraph *fwd, MsGraph *bwd)
@@ -365,6 +380,8 @@ static MsStatus split(const MsGraph *j, int n, int m, MsGraph *fwd, MsGraph *bwd
     for (int v = n; v < n + m; v++) is_res[v] = false; /* cotangents are inputs of backward anyway */
     for (int i = 0; i < n; i++)
         if ((fmap[i] = ms__graph_input(fwd, &j->val[i])) < 0) st = MS_ERROR_MEMORY;
+    fwd->n_arg = n;
+    if (st == MS_OK) st = capture(j, fwd, fmap);
     if (st == MS_OK) st = copy_kept(j, in_fwd, fwd, fmap);
     if (st != MS_OK) goto done;
     int n_out = 0;
@@ -380,7 +397,6 @@ static MsStatus split(const MsGraph *j, int n, int m, MsGraph *fwd, MsGraph *bwd
     if (st == MS_OK) st = copy_kept(j, in_bwd, bwd, bmap);
     for (int o = 0; o < n; o++) out[o] = bmap[j->out[m + o]];
     if (st == MS_OK) st = ms__graph_set_out(bwd, n, out);
-    fwd->n_arg = fwd->n_in;
     bwd->n_arg = bwd->n_in;
 done:
     free(in_fwd);
@@ -401,9 +417,6 @@ static MsStatus linearize(MsGraph *g, MsGraph **fwd, MsGraph **bwd)
         MsGraph *j = joint(g);
         if (!j) return ms_error()->code;
         MsStatus st = ms_graph_optimize(j, MS_JIT_O0);
-        if (st == MS_OK && j->n_in > g->n_in + g->n_out)
-            st = MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                         "For 'call', a derivative rule made a tensor that is no number.");
         MsGraph *f = ms__graph_new(), *b = ms__graph_new();
         if (st == MS_OK) st = f && b ? split(j, g->n_in, g->n_out, f, b) : MS_ERROR_MEMORY;
         ms_graph_unref(j);

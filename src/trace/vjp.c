@@ -113,12 +113,13 @@ static MsStatus bind_call(MsTrace *t, const MsAttr *attr, int n_in, MsTensor *co
         return done;
     }
     MS_TRY(ms__graph_linearize(g, &fwd, &bwd));
-    MsTensor **all = ms__calloc((size_t)fwd->n_out, sizeof *all);
+    MsTensor **all = ms__calloc((size_t)(fwd->n_out + fwd->n_in), sizeof *all), **x = all + fwd->n_out;
     if (!all) return MS_ERROR_MEMORY;
+    for (int i = 0; i < fwd->n_in; i++) x[i] = i < n_in ? primal[i] : fwd->captured[i - n_in];
     MsAttr a = {.kind = MS_ATTR_GRAPH};
     a.g = fwd;
     int n;
-    MsStatus st = ms_bind(&ms_op_call, &a, n_in, primal, fwd->n_out, all, &n);
+    MsStatus st = ms_bind(&ms_op_call, &a, fwd->n_in, x, fwd->n_out, all, &n);
     *n_out = g->n_out;
     if (st == MS_OK) st = record(t, &ms_op_call, attr, n_in, in, fwd->n_out, g->n_out, all);
     for (int j = 0; j < g->n_out && st == MS_OK; j++) out[j] = all[j];

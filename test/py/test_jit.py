@@ -756,3 +756,32 @@ def test_compiled_functions_die_with_what_they_hold():
         dead = make()
         gc.collect()
         assert dead() is None
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "prod", "max", "min"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2)])
+def test_a_chain_that_ends_in_a_reduction_is_the_same_to_the_bit(reduce, axis):
+    rng = np.random.RandomState(0)
+    a, b = Tensor(rng.randn(3, 67, 130).astype(np.float32)), Tensor(rng.randn(67, 130).astype(np.float32))
+    if reduce in ("max", "min"):
+        name = {"max": "amax", "min": "amin"}[reduce]
+        axis = () if axis is None else axis
+    else:
+        name = reduce
+        if reduce == "prod" and not isinstance(axis, int):
+            axis = 2
+
+    def f(a, b):
+        return getattr(ops, name)(ops.relu(a * b + 1), axis)
+    compiled = ms.jit(f, jit_level="O1")
+    for x in (a, Tensor(np.where(a.asnumpy() > 3, np.nan, a.asnumpy()))):
+        np.testing.assert_array_equal(compiled(x, b).asnumpy(), f(x, b).asnumpy())
+    grads = [ms.grad(lambda a, b: g(a, b).sum(), (0, 1))(a, b) for g in (f, compiled)]
+    for x, y in zip(*grads):
+        np.testing.assert_allclose(x.asnumpy(), y.asnumpy(), 1e-5, 1e-6)
+
+
+def test_the_gradient_of_an_imaginary_part_in_a_graph():
+    x = Tensor(np.array([1 + 2j, 3 - 1j], np.complex64))
+    for f in (ops.imag, ms.jit(ops.imag)):
+        assert ms.grad(lambda x: (f(x) * f(x)).sum())(x).asnumpy().tolist() == ms.grad(lambda x: (ops.imag(x) ** 2).sum())(x).asnumpy().tolist()
