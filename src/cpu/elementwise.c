@@ -38,6 +38,7 @@ typedef struct MsTiles {
     int64_t dim[MS_MAX_DIM];
     bool by_row;  /* a tile stays within a row of the last dimension */
     bool half;    /* some step or operand is of half precision */
+    bool chain;   /* p->chain runs it, a row or the range at a time; buffers are blocks */
     int64_t tile; /* elements */
     int width;    /* bytes of a buffer's element */
     Operand op[MS_MAX_TILE_OPERANDS];
@@ -260,6 +261,46 @@ static bool run_tile(const Walk *w, const MsTileAt *c, int64_t m, char *to)
     return ok;
 }
 
+/* The same by the chain. Of outputs that are not a whole number of blocks the rest is a block that is padded. */
+static void run_chain(const Walk *w, const MsTileAt *c, int64_t m, char *to, double *sum)
+{
+    const MsProgram *p = w->p;
+    const MsChainSet *set = ms__loops()->chain;
+    MsSpan span[MS_MAX_TILE_OPERANDS + MS_MAX_STEPS], *made = span + p->n_in, *out = made + p->n_step;
+    int64_t whole = m / set->block * set->block, rest = m - whole, pitch = w->tile * w->width;
+    for (int i = 0; i < p->n_in; i++) {
+        const Operand *o = &w->op[i];
+        const void *at = fetch(w, o, c->idx, c->linear, m < set->block ? m : set->block, c->work + i * pitch,
+                               NULL, &c->filled[i]);
+        span[i] = (MsSpan){(char *)(uintptr_t)at, o->direct ? o->size : 0};
+    }
+    for (int k = 0; k < p->n_step; k++) made[k] = (MsSpan){c->work + (p->n_in + p->step[k].slot) * pitch, 0};
+    for (int j = 0; j < p->n_out; j++) {
+        const Operand *o = &w->op[p->n_in + j];
+        out[j] = (MsSpan){to ? to : (char *)(uintptr_t)position(w, o, c->idx, c->linear), o->size};
+    }
+    if (sum) *out = (MsSpan){(char *)sum, 0};
+    set->run(whole, sum ? p->sum : p->chain, span);
+    if (rest == 0) return;
+    for (int i = 0; i < p->n_in; i++)
+        if (span[i].step != 0) {
+            char *pad = c->work + i * pitch;
+            memset(pad, 0, (size_t)pitch);
+            memcpy(pad, span[i].at + whole * span[i].step, (size_t)(rest * span[i].step));
+            span[i] = (MsSpan){pad, 0};
+        }
+    char *y[MS_MAX_TILE_OPERANDS];
+    for (int j = 0; j < p->n_out; j++) {
+        y[j] = out[j].at + whole * out[j].step;
+        out[j] = made[p->out[j] - p->n_in];
+    }
+    set->run(set->block, p->chain, span);
+    if (sum)
+        ms__loops()->folds[MS_FLOAT32]->lanes[MS_FOLD_SUM](rest, sum + whole % MS_LANES, out->at);
+    else
+        for (int j = 0; j < p->n_out; j++) memcpy(y[j], out[j].at, (size_t)rest * sizeof(float));
+}
+
 size_t ms__tiles_room(const Walk *w)
 {
     return (size_t)((w->p->n_in + w->p->n_slot + 1) * w->tile * w->width);
@@ -281,9 +322,12 @@ bool ms__tiles_make(const Walk *w, MsTileAt *c, int64_t n, char *to)
     int64_t *idx = c->idx, size = w->op[w->p->n_in].size;
     bool ok = true;
     for (int64_t m; n > 0; n -= m, c->linear += m) {
-        m = n < w->tile ? n : w->tile;
+        m = n < w->tile || w->chain ? n : w->tile;
         if (w->by_row && m > w->dim[last] - idx[last]) m = w->dim[last] - idx[last];
-        ok &= run_tile(w, c, m, to);
+        if (w->chain)
+            run_chain(w, c, m, to, NULL);
+        else
+            ok &= run_tile(w, c, m, to);
         if (to) to += m * size;
         idx[last] += m;
         for (int k = last; k > 0 && idx[k] >= w->dim[k]; k--) {
@@ -292,6 +336,16 @@ bool ms__tiles_make(const Walk *w, MsTileAt *c, int64_t n, char *to)
         }
     }
     return ok;
+}
+
+bool ms__tiles_can_sum(const Walk *w)
+{
+    return w->chain && w->n_dim == 1;
+}
+
+void ms__tiles_sum(const Walk *w, MsTileAt *c, int64_t n, double *acc)
+{
+    run_chain(w, c, n, NULL, acc);
 }
 
 static void run_range(void *ctx, int64_t begin, int64_t end)
@@ -363,6 +417,10 @@ static MsStatus prepare(Walk *w, const MsProgram *p, MsTensor *const *in, MsTens
     if (w->tile < 64) w->tile = 64;
     int64_t most = (fills_by_row(w) ? TILE_FILLED : TILE_MAX) / w->width;
     if (w->tile > most) w->tile = most;
+    int64_t block = ms__loops()->chain->block;
+    w->chain = p->chain && w->by_row && w->dim[w->n_dim - 1] >= 4 * block;
+    for (int i = 0; i < w->n_op; i++) w->chain &= w->op[i].direct || (w->op[i].fixed && i < p->n_in);
+    if (w->chain) w->tile = block;
     return MS_OK;
 }
 
@@ -471,7 +529,7 @@ static MsStatus run_general(MsCall *c, int row)
 {
     MsStep s = {.n_in = (int8_t)c->n_in, .in = {0, 1, 2}};
     int16_t out = (int16_t)c->n_in;
-    MsProgram p = {c->n_in, 1, 1, 1, &s, &out};
+    MsProgram p = {.n_in = c->n_in, .n_out = 1, .n_step = 1, .n_slot = 1, .step = &s, .out = &out};
     MsDtype dtype[3];
     for (int i = 0; i < c->n_in; i++) dtype[i] = (MsDtype)c->in[i]->dtype;
     MS_TRY(ms__step_set(&s, c->op, row, c->attr, dtype, c->aval[0].dtype));

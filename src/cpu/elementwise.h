@@ -23,6 +23,8 @@ typedef struct MsProgram {
     int n_in, n_out, n_step, n_slot;
     MsStep *step;
     int16_t *out; /* registers of the outputs, results of different steps */
+    const MsCell *chain,
+        *sum; /* NULL, or the same as cells: operands are the registers, then the outputs; the one output summed */
 } MsProgram;
 
 /* The row of an operator, or -1 when it is not elementwise with a loop (cast and where have numbers, too). */
@@ -60,6 +62,9 @@ size_t ms__tiles_room(const MsTiles *t);
 /* The next n elements in the memory order of the output, as it would hold them; from `begin` on. False: see MsLoop. */
 void ms__tiles_seek(const MsTiles *t, MsTileAt *c, int64_t begin);
 bool ms__tiles_make(const MsTiles *t, MsTileAt *c, int64_t n, char *to);
+/* Whether they can be summed unmade: they are added to MS_LANES float64, as the fold `lanes` of float32 would do. */
+bool ms__tiles_can_sum(const MsTiles *t);
+void ms__tiles_sum(const MsTiles *t, MsTileAt *c, int64_t n, double *acc);
 
 /* Strides that such an output gets, NULL for row-major. */
 const int64_t *ms__layout_like(const MsCall *c, int j);

@@ -16,6 +16,7 @@ typedef struct MsFusedCode {
     const MsLoopSet *set; /* whose loops these are */
     MsProgram program;
     MsStep step[MS_FUSED_STEPS];
+    MsCell cell[]; /* of the chain, then the same with a sum at the end */
 } MsFusedCode;
 
 /* Buffers: a result keeps its own until its last use; outputs to the end. */
@@ -41,6 +42,49 @@ static int assign_slots(const MsFused *f, MsStep *step)
     return n_slot;
 }
 
+/* Whether step k reads register r from memory: the registers of the processor hold the result of the step before. */
+static bool reads(const MsFused *f, int k, int r)
+{
+    const MsFusedStep *s = &f->step[k];
+    int n = 0;
+    for (int i = 0; i < s->n_in; i++) n += s->in[i] == r;
+    return n > (r == f->n_in + k - 1);
+}
+
+/* A load, a row and a store a step. */
+static int most_cells(const MsFused *f)
+{
+    return 3 * f->n_step + 2 * f->n_out + 1;
+}
+
+/* Writes the cells of f, whose outputs `last` takes; false: f has steps that are no cells. Outputs are stored at the end:
+ * an output may be an input. */
+static bool chain_of(const MsFused *f, const MsDtype *reg, MsCellRun last, MsCell *to)
+{
+    const MsChainSet *set = ms__loops()->chain;
+    int held = -1;
+    for (int k = 0; k < f->n_step; k++) {
+        const MsFusedStep *s = &f->step[k];
+        int row = ms__row_of(s->op), y = f->n_in + k, first = s->in[0], second = s->in[s->n_in - 1];
+        bool back = s->n_in == 2 && second == held && first != held, stored = false;
+        if (row >= MS_N_ROWS || !set->row[row][0] || reg[y] != MS_FLOAT32 || reg[first] != MS_FLOAT32)
+            return false;
+        if (held != first && !back) *to++ = (MsCell){set->load, first};
+        *to++ = (MsCell){set->row[row][back], back ? first : second};
+        held = y;
+        for (int l = k + 1; l < f->n_step; l++) stored |= reads(f, l, y);
+        for (int j = 0; j < f->n_out; j++) stored |= f->out[j] == y && (j > 0 || k < f->n_step - 1);
+        if (stored) *to++ = (MsCell){set->store, y};
+    }
+    for (int j = 0; j < f->n_out; j++) {
+        if (held != f->out[j]) *to++ = (MsCell){set->load, f->out[j]};
+        held = f->out[j];
+        *to++ = (MsCell){last, f->n_in + f->n_step + j};
+    }
+    *to = (MsCell){set->end, 0};
+    return true;
+}
+
 static MsStatus compile(const MsFused *f, MsFusedCode *code)
 {
     MsDtype reg[MS_FUSED_OPERANDS + MS_FUSED_STEPS];
@@ -59,7 +103,15 @@ static MsStatus compile(const MsFused *f, MsFusedCode *code)
         to->n_in = s->n_in;
     }
     int n_slot = assign_slots(f, code->step);
-    code->program = (MsProgram){f->n_in, f->n_out, f->n_step, n_slot, code->step, (int16_t *)f->out};
+    code->program = (MsProgram){.n_in = f->n_in,
+                                .n_out = f->n_out,
+                                .n_step = f->n_step,
+                                .n_slot = n_slot,
+                                .step = code->step,
+                                .out = (int16_t *)f->out};
+    MsCell *sum = code->cell + most_cells(f);
+    if (chain_of(f, reg, ms__loops()->chain->store, code->cell)) code->program.chain = code->cell;
+    if (f->n_out == 1 && chain_of(f, reg, ms__loops()->chain->sum, sum)) code->program.sum = sum;
     return MS_OK;
 }
 
@@ -71,7 +123,7 @@ static MsFusedCode *code_for(MsFused *f, MsTensor *const *in)
         for (int i = 0; i < f->n_in && same; i++) same = c->in[i] == in[i]->dtype;
         if (same) return c;
     }
-    MsFusedCode *c = ms__calloc(1, sizeof *c);
+    MsFusedCode *c = ms__calloc(1, sizeof *c + 2 * (size_t)most_cells(f) * sizeof *c->cell);
     if (!c) return NULL;
     c->set = ms__loops();
     for (int i = 0; i < f->n_in; i++) c->in[i] = (MsDtype)in[i]->dtype;

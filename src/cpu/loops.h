@@ -8,6 +8,7 @@
 #ifndef MS_CPU_LOOPS_H
 #define MS_CPU_LOOPS_H
 #include "core/tensor.h"
+#include "cpu/chain.h"
 #include "op/rows.h"
 
 /* y[0..n) from in[k][0..n); y may be one of the inputs if the element sizes agree. p: attributes of the row.
@@ -78,6 +79,7 @@ typedef struct MsLoopSet {
     const char *name;
     const MsLoops *loops[MS_N_PLAIN];
     const MsRowSet *rows;
+    const MsChainSet *chain;     /* cpu/chain.h */
     const MsFolds *const *folds; /* by dtype; bool as uint8, whose sum is not used */
     void (*from_half[2])(int64_t n, float *y, const uint16_t *x); /* float16, bfloat16 */
     const MsFold (*extremes)[2];    /* by dtype: maxima and minima of runs, see cpu/isa/extreme.c */

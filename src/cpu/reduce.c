@@ -25,6 +25,7 @@ typedef struct Axis {
 typedef struct Reduction {
     MsTensor *x, *y;
     const MsTiles *made; /* not NULL: x has no memory, runs of it are made by a program */
+    bool made_sums;      /* which adds them up, too */
     MsFoldKind kind;
     MsDtype acc_dtype;
     MsFold fold, combine; /* elements into accumulators; accumulators into accumulators */
@@ -208,6 +209,10 @@ typedef struct Maker {
 static void fold_made(const Reduction *r, Maker *k, int64_t n, const char *x, void *acc, bool rows)
 {
     ms__tiles_seek(r->made, &k->at, (x - r->x->data) / r->size);
+    if (r->made_sums) {
+        ms__tiles_sum(r->made, &k->at, n, acc);
+        return;
+    }
     for (int64_t at = 0, m; at < n; at += m) {
         m = n - at < CHUNK ? n - at : CHUNK;
         ms__tiles_make(r->made, &k->at, m, k->buf);
@@ -417,6 +422,8 @@ static MsStatus reduce_from(MsTensor *x, const MsTiles *made, uint32_t mask, MsT
         r.n_lane = 1;
         r.half = 0;
     }
+    r.made_sums = made && r.inner.reduced && r.kind == MS_FOLD_SUM && r.acc_dtype == MS_FLOAT64 &&
+                  elem == MS_FLOAT32 && r.n_lane == MS_LANES && ms__tiles_can_sum(made);
     int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
     if (bytes && !(r.partial = ms__alloc((size_t)bytes))) return MS_ERROR_MEMORY;
     int64_t per_item = x->numel / items + 1;

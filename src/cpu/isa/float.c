@@ -129,6 +129,7 @@ extern const MsLoops TABLE_OF(b), TABLE_OF(i8), TABLE_OF(i16), TABLE_OF(i32), TA
     TABLE_OF(u16), TABLE_OF(u32), TABLE_OF(u64);
 
 extern const MsRowSet JOIN(ms__row_set_, MS_ISA);
+extern const MsChainSet JOIN(ms__chain_set_, MS_ISA);
 extern const MsFolds *const JOIN(ms__folds_, MS_ISA)[MS_N_PLAIN];
 extern const MsFold JOIN(ms__extremes_, MS_ISA)[MS_N_PLAIN][2];
 extern void JOIN(ms__sum_lanes_, MS_ISA)(double *acc);
@@ -147,6 +148,7 @@ const MsLoopSet JOIN(ms__loop_set_, MS_ISA) = {
               [MS_FLOAT32] = &TABLE_OF(f32),
               [MS_FLOAT64] = &TABLE_OF(f64)},
     .rows = &JOIN(ms__row_set_, MS_ISA),
+    .chain = &JOIN(ms__chain_set_, MS_ISA),
     .folds = JOIN(ms__folds_, MS_ISA),
     .from_half = {from_f16, from_bf16},
     .extremes = JOIN(ms__extremes_, MS_ISA),
