@@ -409,9 +409,9 @@ MS_KERNEL(batch_norm_sum_grad, 10, rows, ok_sum_grad, run_sum_grad);
 
 /* ---- the single operators one after the other ---- */
 
-extern const MsKernel ms_kernel_batch_norm_loop, ms_kernel_batch_norm_grad_loop, ms_kernel_add_loop,
-    ms_kernel_relu_loop, ms_kernel_relu_grad_loop, ms_kernel_minimum_loop;
-extern const MsOp ms_op_batch_norm, ms_op_batch_norm_grad, ms_op_add, ms_op_relu, ms_op_relu_grad,
+extern const MsKernel ms_kernel_batch_norm_grad_loop, ms_kernel_add_loop, ms_kernel_relu_loop,
+    ms_kernel_relu_grad_loop, ms_kernel_minimum_loop;
+extern const MsOp ms_op_batch_norm_apply, ms_op_batch_norm_grad, ms_op_add, ms_op_relu, ms_op_relu_grad,
     ms_op_minimum;
 
 /* An elementwise operator on tensors of one type, into `out` or a new tensor. */
@@ -467,26 +467,6 @@ static MsStatus loop_apply(MsCall *c)
     return st;
 }
 
-/* batch_norm with gamma 1 and beta 0; the normalised values are not needed. */
-static MsStatus loop_stats(MsCall *c)
-{
-    MsTensor *x = c->in[0], *mean = ms__out(c, 0), *var = ms__out(c, 1);
-    if (!mean || !var) return ms_error()->code;
-    int mark = ms_scope_begin();
-    MsTensor *zero = ms_tensor_empty((MsDtype)c->attr[0].i, 1, mean->shape);
-    MsStatus st = zero ? MS_OK : ms_error()->code;
-    if (zero) {
-        ms__zero(zero);
-        MsTensor *in[3] = {x, zero, zero}, *out[3] = {NULL, mean, var};
-        MsAval aval[3] = {ms__aval(x), c->aval[0], c->aval[1]};
-        MsAttr eps = {.kind = MS_ATTR_FLOAT, .f = 1};
-        MsCall norm = {&ms_op_batch_norm, &eps, 3, 3, in, out, aval};
-        st = ms_kernel_batch_norm_loop.run(&norm);
-    }
-    ms_scope_end(mark, NULL, 0);
-    return st;
-}
-
 /* batch_norm_grad of d into out[first ...]. */
 static MsStatus loop_grad(MsCall *c, MsTensor *d, int first, int gamma, int mean)
 {
@@ -495,12 +475,23 @@ static MsStatus loop_grad(MsCall *c, MsTensor *d, int first, int gamma, int mean
     return ms_kernel_batch_norm_grad_loop.run(&norm);
 }
 
+/* The forward map of x for the gradient, by planes where they can do it. */
+static MsTensor *forward_again(const MsCall *c)
+{
+    MsTensor *in[6] = {c->in[1], c->in[2], c->in[3], c->in[4], c->in[5]}, *y = NULL;
+    MsAval aval = ms__aval(c->in[1]);
+    MsAttr attr[3] = {c->attr[0], {.kind = MS_ATTR_BOOL}, {.kind = MS_ATTR_FLOAT}};
+    MsCall again = {&ms_op_batch_norm_apply, attr, 6, 1, in, &y, &aval};
+    if (ok_planes(&again)) return forward_map(c, c->in[1], 2);
+    return run_apply_planes(&again) == MS_OK ? y : NULL;
+}
+
 static MsStatus loop_act_grad(MsCall *c)
 {
     for (int j = 0; j < 3; j++)
         if (!out_like(c, j, c->in[1])) return ms_error()->code;
     int mark = ms_scope_begin();
-    MsTensor *y = forward_map(c, c->in[1], 2);
+    MsTensor *y = forward_again(c);
     MsTensor *d = y ? single(&ms_op_relu_grad, &ms_kernel_relu_grad_loop, c->in[0], y, NULL) : NULL;
     MsStatus st = d ? loop_grad(c, d, 0, 2, 4) : ms_error()->code;
     ms_scope_end(mark, NULL, 0);
@@ -520,7 +511,6 @@ static MsStatus loop_sum_grad(MsCall *c)
     return st;
 }
 
-MS_KERNEL(batch_norm_stats, 0, loop, NULL, loop_stats);
 MS_KERNEL(batch_norm_apply, 0, loop, NULL, loop_apply);
 MS_KERNEL(batch_norm_act_grad, 0, loop, NULL, loop_act_grad);
 MS_KERNEL(batch_norm_sum_grad, 0, loop, NULL, loop_sum_grad);

@@ -24,7 +24,7 @@ typedef struct Batch {
     int64_t blocks, c;
     double count;
     double *sum;  /* [2][c], the totals of the last reduction */
-    void *vec[4]; /* per channel, in dtype */
+    void *vec[6]; /* per channel, in dtype */
     char *block;  /* one allocation behind all of these */
     size_t nbytes;
 } Batch;
@@ -63,12 +63,12 @@ static MsStatus batch_begin(Batch *b, const MsTensor *x, MsDtype dtype, bool las
     b->count = (double)b->p.rows;
     b->blocks = b->last ? (b->p.rows + MS_NORM_ROWS - 1) / MS_NORM_ROWS : 1;
     size_t c = (size_t)b->c, partial = (size_t)b->blocks * 2 * c * sizeof(double), vec = c * sizeof(double);
-    b->nbytes = partial + 2 * c * sizeof(double) + 4 * vec;
+    b->nbytes = partial + 2 * c * sizeof(double) + 6 * vec;
     b->block = ms__alloc(b->nbytes);
     if (!b->block) return MS_ERROR_MEMORY;
     b->p.partial = (double *)b->block;
     b->sum = (double *)(b->block + partial);
-    for (int k = 0; k < 4; k++) b->vec[k] = b->block + partial + 2 * c * sizeof(double) + (size_t)k * vec;
+    for (int k = 0; k < 6; k++) b->vec[k] = b->block + partial + 2 * c * sizeof(double) + (size_t)k * vec;
     return MS_OK;
 }
 
@@ -134,18 +134,21 @@ static void statistics(Batch *b, double *mean, double *var)
     }
 }
 
-/* The affine map of statistics as the outputs hold them, so that batch_norm_apply gives the same. */
-static void forward(Batch *b, const MsTensor *gamma, const MsTensor *beta, double eps, const MsTensor *mean,
-                    const MsTensor *var)
+/* The affine map of statistics as the outputs hold them, so that batch_norm_apply gives the same: the mean in vec[0], scale
+ * and shift in vec[k] and vec[k + 1]. v: gamma, beta, mean, var. */
+static void affine(Batch *b, int k, const double *const v[4], double eps)
 {
-    const double *m = (const double *)mean->data, *v = (const double *)var->data;
-    const double *g = (const double *)gamma->data, *s = (const double *)beta->data;
     for (int64_t c = 0; c < b->c; c++) {
-        double scale = g[c] / sqrt(v[c] + eps);
-        put(b, 0, c, m[c]);
-        put(b, 1, c, scale);
-        put(b, 2, c, s[c] - (m[c] - rounded(b, 0, c)) * scale);
+        double scale = v[0][c] / sqrt(v[3][c] + eps);
+        put(b, 0, c, v[2][c]);
+        put(b, k, c, scale);
+        put(b, k + 1, c, v[1][c] - (v[2][c] - rounded(b, 0, c)) * scale);
     }
+}
+
+static void forward(Batch *b, const double *const v[4], double eps)
+{
+    affine(b, 1, v, eps);
     b->p.mean = b->vec[0];
     b->p.scale = b->vec[1];
     b->p.shift = b->vec[2];
@@ -177,7 +180,10 @@ static MsStatus run_batch_norm(MsCall *c)
     if (st == MS_OK && (!(dm = ms__dense_as(mean, MS_FLOAT64)) || !(dv = ms__dense_as(var, MS_FLOAT64))))
         st = ms_error()->code;
     if (st == MS_OK) {
-        forward(&b, gamma, beta, c->attr[0].f, dm, dv);
+        forward(&b,
+                (const double *[]){(double *)gamma->data, (double *)beta->data, (double *)dm->data,
+                                   (double *)dv->data},
+                c->attr[0].f);
         st = ms__dense_done(y, to);
     }
     batch_end(&b);
@@ -185,12 +191,37 @@ static MsStatus run_batch_norm(MsCall *c)
     return st;
 }
 
-/* v[0] = gamma, v[1] = mean, v[2] = var, v[3] = dgamma, v[4] = dbeta, all float64. */
-static void backward(Batch *b, double *const v[5], double eps)
+static MsStatus run_batch_norm_stats(MsCall *c)
+{
+    bool last = prefers_last(c->in[0]);
+    MsTensor *mean = ms__out(c, 0), *var = ms__out(c, 1);
+    if (!mean || !var) return ms_error()->code;
+    MsDtype dtype = ms__compute_dtype((MsDtype)c->in[0]->dtype);
+    int mark = ms_scope_begin();
+    MsTensor *x = in_layout(c->in[0], dtype, last);
+    MsTensor *dm = ms__dense_out(mean, MS_FLOAT64), *dv = ms__dense_out(var, MS_FLOAT64);
+    Batch b = {0};
+    MsStatus st = x && dm && dv ? batch_begin(&b, x, dtype, last) : ms_error()->code;
+    if (st == MS_OK) {
+        b.p.x = x->data;
+        statistics(&b, (double *)dm->data, (double *)dv->data);
+        st = ms__dense_done(mean, dm);
+    }
+    if (st == MS_OK) st = ms__dense_done(var, dv);
+    batch_end(&b);
+    ms_scope_end(mark, NULL, 0);
+    return st;
+}
+
+/* v: gamma, mean, var, dgamma, dbeta, beta or NULL, all float64. With beta dy counts where the forward map is above 0. */
+static void backward(Batch *b, double *const v[6], double eps)
 {
     for (int64_t c = 0; c < b->c; c++) put(b, 0, c, v[1][c]);
+    if (v[5]) affine(b, 4, (const double *[]){v[0], v[5], v[1], v[2]}, eps);
     b->p.mean = b->vec[0];
-    reduce(b, MS_NORM_PRODUCTS);
+    b->p.gamma = b->vec[4];
+    b->p.beta = b->vec[5];
+    reduce(b, v[5] ? MS_NORM_MASKED : MS_NORM_PRODUCTS);
     for (int64_t c = 0; c < b->c; c++) {
         double r = 1 / sqrt(v[2][c] + eps), dbeta = b->sum[c], dgamma = b->sum[b->c + c] * r, k = v[0][c] * r;
         v[3][c] = dgamma;
@@ -203,12 +234,13 @@ static void backward(Batch *b, double *const v[5], double eps)
     b->p.shift = b->vec[2];
     b->p.extra = b->vec[3];
     const MsNormFns *fns = MS_ISA_PICK(&ms__norm_);
-    map(b, fns->grad_rows, fns->grad_planes);
+    map(b, fns->grad_rows, v[5] ? &fns->grad_masked : fns->grad_planes);
 }
 
-static MsStatus run_batch_norm_grad(MsCall *c)
+/* in: dy, x, gamma, [beta,] mean, var. */
+static MsStatus norm_grad(MsCall *c, bool masked)
 {
-    bool last = prefers_last(c->in[1]);
+    bool last = !masked && prefers_last(c->in[1]);
     int64_t strides[MS_MAX_DIM];
     ms__channels_last(c->aval[0].ndim, c->aval[0].shape, strides);
     MsTensor *dx = ms__out_strided(c, 0, last ? strides : NULL), *dgamma = ms__out(c, 1),
@@ -217,16 +249,18 @@ static MsStatus run_batch_norm_grad(MsCall *c)
     MsDtype dtype = ms__compute_dtype((MsDtype)dx->dtype);
     int mark = ms_scope_begin();
     MsTensor *dy = in_layout(c->in[0], dtype, last), *x = in_layout(c->in[1], dtype, last);
-    MsTensor *to = out_in_layout(dx, dtype, last), *t[5];
-    for (int k = 0; k < 3; k++) t[k] = ms__dense_as(c->in[2 + k], MS_FLOAT64);
+    MsTensor *to = out_in_layout(dx, dtype, last), *t[6];
+    for (int k = 0; k < 3; k++) t[k] = ms__dense_as(c->in[2 + k + (k > 0 && masked)], MS_FLOAT64);
+    t[5] = masked ? ms__dense_as(c->in[3], MS_FLOAT64) : NULL;
     t[3] = ms__dense_out(dgamma, MS_FLOAT64);
     t[4] = ms__dense_out(dbeta, MS_FLOAT64);
     Batch b = {0};
-    MsStatus st = dy && x && to && t[0] && t[1] && t[2] && t[3] && t[4] ? batch_begin(&b, x, dtype, last)
-                                                                        : ms_error()->code;
+    bool good = dy && x && to && (t[5] || !masked);
+    for (int k = 0; k < 5; k++) good &= t[k] != NULL;
+    MsStatus st = good ? batch_begin(&b, x, dtype, last) : ms_error()->code;
     if (st == MS_OK) {
-        double *v[5];
-        for (int k = 0; k < 5; k++) v[k] = (double *)t[k]->data;
+        double *v[6];
+        for (int k = 0; k < 6; k++) v[k] = t[k] ? (double *)t[k]->data : NULL;
         b.p.x = x->data;
         b.p.dy = dy->data;
         b.p.y = to->data;
@@ -238,6 +272,22 @@ static MsStatus run_batch_norm_grad(MsCall *c)
     batch_end(&b);
     ms_scope_end(mark, NULL, 0);
     return st;
+}
+
+static MsStatus run_batch_norm_grad(MsCall *c)
+{
+    return norm_grad(c, false);
+}
+
+/* Row-major float32. */
+static const char *ok_masked(const MsCall *c)
+{
+    const MsTensor *x = c->in[1];
+    return x->dtype != MS_FLOAT32 ? "dtype" : x->contiguous ? NULL : "layout";
+}
+static MsStatus run_batch_norm_act_grad(MsCall *c)
+{
+    return norm_grad(c, true);
 }
 
 /* ---- layer norm ---- */
@@ -363,7 +413,9 @@ static MsStatus run_layer_norm_grad(MsCall *c)
 }
 
 MS_KERNEL(batch_norm, 0, loop, NULL, run_batch_norm);
+MS_KERNEL(batch_norm_stats, 0, loop, NULL, run_batch_norm_stats);
 MS_KERNEL(batch_norm_grad, 0, loop, NULL, run_batch_norm_grad);
+MS_KERNEL(batch_norm_act_grad, 9, planes, ok_masked, run_batch_norm_act_grad);
 MS_KERNEL(layer_norm, 0, loop, NULL, run_layer_norm);
 MS_KERNEL(layer_norm_grad, 0, loop, NULL, run_layer_norm_grad);
 MS_KERNEL(group_norm, 0, loop, NULL, run_group_norm);

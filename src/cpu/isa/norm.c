@@ -3,6 +3,9 @@
 #include "cpu/norm.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
@@ -12,7 +15,8 @@
 /* The two terms of a kind of sum, from a = x, d = dy, m = mean. */
 #define FIRST(kind, a, d, m)                                                                                 \
     ((kind) == MS_NORM_SUM ? (a) : (kind) == MS_NORM_SQUARES ? ((a) - (m)) * ((a) - (m)) : (d))
-#define SECOND(kind, a, d, m) ((kind) == MS_NORM_PRODUCTS ? (d) * ((a) - (m)) : 0)
+#define SECOND(a, d, m) ((d) * ((a) - (m)))
+#define HIDDEN(d, a, m, s, b) (((a) - (m)) * (s) + (b) <= 0 ? 0 : (d))
 
 #define REDUCE(T, KIND)                                                                                      \
     static void reduce_rows_##T##_##KIND(void *ctx, int64_t begin, int64_t end)                              \
@@ -31,34 +35,49 @@
                     for (int64_t c = 0; c < m; c++) {                                                        \
                         T mu = KIND == MS_NORM_SUM ? 0 : mean[c];                                            \
                         s[c] += FIRST(KIND, x[c], d[c], mu);                                                 \
-                        if (KIND == MS_NORM_PRODUCTS) q[c] += SECOND(KIND, x[c], d[c], mu);                  \
+                        if (KIND == MS_NORM_PRODUCTS) q[c] += SECOND(x[c], d[c], mu);                        \
                     }                                                                                        \
                 }                                                                                            \
                 for (int64_t c = 0; c < m; c++)                                                              \
                     out[c0 + c] = (double)s[c], out[p->c + c0 + c] = (double)q[c];                           \
             }                                                                                                \
         }                                                                                                    \
-    }                                                                                                        \
+    }
+/* 16 elements; without vector types the compiler shuffles the lanes of the two sums. */
+typedef float float_v __attribute__((vector_size(64)));
+typedef float float_at __attribute__((vector_size(64), aligned(4), may_alias)); /* in memory */
+typedef int32_t float_m __attribute__((vector_size(64)));
+typedef double double_v __attribute__((vector_size(128)));
+typedef double double_at __attribute__((vector_size(128), aligned(8), may_alias));
+typedef int64_t double_m __attribute__((vector_size(128)));
+#define HIDDEN_V(T, d, a, m, s, b) (T##_v)(~(((a) - (m)) * (s) + (b) <= 0) & (T##_m)(d))
+
+#define REDUCE_PLANES(T, KIND)                                                                               \
     static void reduce_planes_##T##_##KIND(void *ctx, int64_t begin, int64_t end)                            \
     {                                                                                                        \
         const MsNorm *p = ctx;                                                                               \
+        const bool two = KIND >= MS_NORM_PRODUCTS, masked = KIND == MS_NORM_MASKED;                          \
+        const int sum = masked ? MS_NORM_PRODUCTS : KIND;                                                    \
         for (int64_t ch = begin; ch < end; ch++) {                                                           \
             double first = 0, second = 0;                                                                    \
             T mu = KIND == MS_NORM_SUM ? 0 : ((const T *)p->mean)[ch];                                       \
+            T by = masked ? ((const T *)p->gamma)[ch] : 0, to = masked ? ((const T *)p->beta)[ch] : 0;       \
             for (int64_t n = 0; n < p->n; n++) {                                                             \
                 const T *x = (const T *)p->x + (n * p->c + ch) * p->plane;                                   \
-                const T *d = KIND == MS_NORM_PRODUCTS ? (const T *)p->dy + (n * p->c + ch) * p->plane : x;   \
+                const T *d = two ? (const T *)p->dy + (n * p->c + ch) * p->plane : x;                        \
                 for (int64_t i0 = 0; i0 < p->plane; i0 += LANES * 16) {                                      \
                     int64_t i1 = i0 + LANES * 16 < p->plane ? i0 + LANES * 16 : p->plane, i = i0;            \
-                    T s[16] = {0}, q[16] = {0};                                                              \
-                    for (; i + 16 <= i1; i += 16)                                                            \
-                        for (int l = 0; l < 16; l++) {                                                       \
-                            s[l] += FIRST(KIND, x[i + l], d[i + l], mu);                                     \
-                            if (KIND == MS_NORM_PRODUCTS) q[l] += SECOND(KIND, x[i + l], d[i + l], mu);      \
-                        }                                                                                    \
+                    T##_v s = {0}, q = {0};                                                                  \
+                    for (; i + 16 <= i1; i += 16) {                                                          \
+                        T##_v a = *(const T##_at *)(x + i), g = *(const T##_at *)(d + i);                    \
+                        if (masked) g = HIDDEN_V(T, g, a, mu, by, to);                                       \
+                        s += FIRST(sum, a, g, mu);                                                           \
+                        if (two) q += SECOND(a, g, mu);                                                      \
+                    }                                                                                        \
                     for (; i < i1; i++) {                                                                    \
-                        s[0] += FIRST(KIND, x[i], d[i], mu);                                                 \
-                        if (KIND == MS_NORM_PRODUCTS) q[0] += SECOND(KIND, x[i], d[i], mu);                  \
+                        T a = x[i], g = masked ? HIDDEN(d[i], a, mu, by, to) : d[i];                         \
+                        s[0] += FIRST(sum, a, g, mu);                                                        \
+                        if (two) q[0] += SECOND(a, g, mu);                                                   \
                     }                                                                                        \
                     for (int l = 0; l < 16; l++) first += (double)s[l], second += (double)q[l];              \
                 }                                                                                            \
@@ -73,6 +92,13 @@ REDUCE(float, MS_NORM_PRODUCTS)
 REDUCE(double, MS_NORM_SUM)
 REDUCE(double, MS_NORM_SQUARES)
 REDUCE(double, MS_NORM_PRODUCTS)
+REDUCE_PLANES(float, MS_NORM_SUM)
+REDUCE_PLANES(float, MS_NORM_SQUARES)
+REDUCE_PLANES(float, MS_NORM_PRODUCTS)
+REDUCE_PLANES(float, MS_NORM_MASKED)
+REDUCE_PLANES(double, MS_NORM_SUM)
+REDUCE_PLANES(double, MS_NORM_SQUARES)
+REDUCE_PLANES(double, MS_NORM_PRODUCTS)
 
 #define MAPS(T)                                                                                              \
     static void apply_rows_##T(void *ctx, int64_t begin, int64_t end)                                        \
@@ -125,6 +151,27 @@ REDUCE(double, MS_NORM_PRODUCTS)
     }
 MAPS(float)
 MAPS(double)
+
+static void grad_masked(void *ctx, int64_t begin, int64_t end)
+{
+    const MsNorm *p = ctx;
+    for (int64_t r = begin; r < end; r++) {
+        const float *x = (const float *)p->x + r * p->plane, *d = (const float *)p->dy + r * p->plane;
+        float *y = (float *)p->y + r * p->plane;
+        int64_t c = r % p->c;
+        float mean = ((const float *)p->mean)[c], scale = ((const float *)p->scale)[c];
+        float shift = ((const float *)p->shift)[c], extra = ((const float *)p->extra)[c];
+        float by = ((const float *)p->gamma)[c], to = ((const float *)p->beta)[c];
+        int64_t i = 0;
+        for (; i + 16 <= p->plane; i += 16) {
+            float_v a = *(const float_at *)(x + i), g = *(const float_at *)(d + i);
+            g = HIDDEN_V(float, g, a, mean, by, to);
+            *(float_at *)(y + i) = g * scale + (a - mean) * shift + extra;
+        }
+        for (; i < p->plane; i++)
+            y[i] = HIDDEN(d[i], x[i], mean, by, to) * scale + (x[i] - mean) * shift + extra;
+    }
+}
 
 /* ---- layer norm ---- */
 
@@ -242,18 +289,16 @@ MOMENTS(double)
 LAYER(float)
 LAYER(double)
 
-#define KINDS(name, T)                                                                                       \
-    {                                                                                                        \
-        name##_##T##_MS_NORM_SUM, name##_##T##_MS_NORM_SQUARES, name##_##T##_MS_NORM_PRODUCTS                \
-    }
+#define KINDS(name, T) name##_##T##_MS_NORM_SUM, name##_##T##_MS_NORM_SQUARES, name##_##T##_MS_NORM_PRODUCTS
 
 const MsNormFns PASTE(ms__norm_, MS_ISA) = {
-    {KINDS(reduce_rows, float), KINDS(reduce_rows, double)},
-    {KINDS(reduce_planes, float), KINDS(reduce_planes, double)},
+    {{KINDS(reduce_rows, float)}, {KINDS(reduce_rows, double)}},
+    {{KINDS(reduce_planes, float), reduce_planes_float_MS_NORM_MASKED}, {KINDS(reduce_planes, double), NULL}},
     {apply_rows_float, apply_rows_double},
     {apply_planes_float, apply_planes_double},
     {grad_rows_float, grad_rows_double},
     {grad_planes_float, grad_planes_double},
+    grad_masked,
     {layer_float, layer_double},
     {layer_grad_float, layer_grad_double},
     {layer_columns_float, layer_columns_double},
