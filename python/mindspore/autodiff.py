@@ -346,13 +346,12 @@ def _check_count(fn, args, kwargs):
     fn = getattr(fn, 'construct', fn)
     if not (inspect.isfunction(fn) or inspect.ismethod(fn)):
         return
-    signature = inspect.signature(fn)
-    kinds = [p.kind for p in signature.parameters.values()]
-    if kwargs or any(kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD for kind in kinds):
+    code = fn.__code__
+    if kwargs or code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS) or code.co_kwonlyargcount:
         return
-    least = sum(p.default is p.empty for p in signature.parameters.values())
-    if not least <= len(args) <= len(kinds):
-        raise TypeError(f'The parameters number of the function is {len(kinds)}, but the number of provided arguments is {len(args)}.')
+    most = code.co_argcount - inspect.ismethod(fn)
+    if not most - len(fn.__defaults__ or ()) <= len(args) <= most:
+        raise TypeError(f'The parameters number of the function is {most}, but the number of provided arguments is {len(args)}.')
 
 
 def _normal_axis(axis, ndim, what):
