@@ -14,14 +14,17 @@ def channels_last(v):
     (2, 64, 9, 64, 3, 1, 1, 1), (2, 64, 9, 128, 1, 1, 0, 1), (2, 128, 9, 64, 1, 2, 0, 1), (3, 80, 8, 20, 3, 2, 1, 1),
     (2, 20, 8, 48, 5, 1, 2, 1), (1, 3, 15, 64, 7, 2, 3, 1), (2, 16, 9, 7, 3, 1, 2, 2), (2, 33, 7, 16, 1, 1, 0, 1),
     (1, 64, 2, 64, 3, 1, 1, 1), (2, 64, 5, 64, 3, 1, 4, 1), (1, 192, 12, 128, 3, 1, 1, 1), (40, 64, 6, 70, 1, 1, 0, 1),
-    (1, 64, 1, 64, 1, 1, 0, 1), (2, 17, 6, 18, 3, 1, 1, 1)])
+    (1, 64, 1, 64, 1, 1, 0, 1), (2, 17, 6, 18, 3, 1, 1, 1), (2, 16, 9, 0, 5, 1, 2, 1), (3, 40, 11, 0, 5, 2, 2, 1),
+    (2, 33, 9, 0, 7, 1, 3, 1), (1, 17, 12, 0, 4, 3, 0, 2), (2, 48, 3, 0, 5, 1, 4, 1), (2, 16, 10, 0, 8, 1, 3, 1)])
 def test_weight_gradient(n, c, size, o, k, stride, pad, dilation):
+    """o = 0: depthwise."""
+    groups, o = (1, o) if o else (c, c)
     rng = np.random.default_rng(0)
     x = channels_last(rng.standard_normal((n, c, size, size)).astype(np.float32))
-    w = ms.Tensor((rng.standard_normal((o, c, k, k)) * 0.1).astype(np.float32))
+    w = ms.Tensor((rng.standard_normal((o, c // groups, k, k)) * 0.1).astype(np.float32))
 
     def f(weight):
-        return ops.conv2d(x, weight, None, stride, 'pad', pad, dilation, 1)
+        return ops.conv2d(x, weight, None, stride, 'pad', pad, dilation, groups)
 
     out = f(w).shape[2]
     dy = channels_last(rng.standard_normal((n, o, out, out)).astype(np.float32))
@@ -32,7 +35,8 @@ def test_weight_gradient(n, c, size, o, k, stride, pad, dilation):
     for a in range(k):
         for b in range(k):
             part = wide[:, :, a * dilation:a * dilation + span:stride, b * dilation:b * dilation + span:stride]
-            want[:, :, a, b] = np.einsum('nohw,nihw->oi', dy.asnumpy().astype(np.float64), part)
+            pairs = 'nohw,nihw->oi' if groups == 1 else 'nohw,nohw->o'
+            want[:, :, a, b] = np.einsum(pairs, dy.asnumpy().astype(np.float64), part).reshape(o, -1)
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6 * np.abs(want).max())
 
 
