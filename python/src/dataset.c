@@ -6,6 +6,7 @@
 #include "dataset.h"
 
 #include "core/error.h"
+#include "data/watch.h"
 #include "mindspore_data.h"
 
 #include <stdlib.h>
@@ -681,6 +682,29 @@ static PyObject *ds_map(PyObject *m, PyObject *args)
     return child ? py_dataset(r) : NULL;
 }
 
+static MsStatus watch_tell(void *ctx, MsWatchEvent event, int64_t epoch, int64_t in_epoch, int64_t total)
+{
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyObject *r = PyObject_CallFunction(ctx, "iLLL", (int)event, (long long)epoch, (long long)in_epoch,
+                                        (long long)total);
+    MsStatus st = r ? MS_OK : callback_failed();
+    Py_XDECREF(r);
+    PyGILState_Release(gil);
+    return st;
+}
+
+/* watch(dataset, fn(event, epoch, rows in the epoch, rows)) */
+static PyObject *ds_watch(PyObject *m, PyObject *args)
+{
+    (void)m;
+    PyObject *d, *fn;
+    if (!PyArg_ParseTuple(args, "OO", &d, &fn)) return NULL;
+    MsDataset *child = get_dataset(d);
+    if (!child) return NULL;
+    MsHostWatch h = {watch_tell, release_object, Py_NewRef(fn)};
+    return py_dataset(ms__dataset_watch(child, &h));
+}
+
 static PyObject *ds_filter(PyObject *m, PyObject *args)
 {
     (void)m;
@@ -917,13 +941,14 @@ static PyObject *ds_info(PyObject *m, PyObject *o)
 
 /* ---- iteration ---- */
 
-/* iter(dataset, epochs) */
+/* iter(dataset, epochs, first epoch=0, first row=0, watched=True) */
 static PyObject *ds_iter(PyObject *m, PyObject *args)
 {
     (void)m;
     PyObject *o;
     long long epochs, first = 0, row = 0;
-    if (!PyArg_ParseTuple(args, "OL|LL", &o, &epochs, &first, &row)) return NULL;
+    int watched = 1;
+    if (!PyArg_ParseTuple(args, "OL|LLp", &o, &epochs, &first, &row, &watched)) return NULL;
     MsDataset *d = PyCapsule_GetPointer(o, DATASET);
     if (!d) return NULL;
     MsDataIter *it;
@@ -933,8 +958,19 @@ static PyObject *ds_iter(PyObject *m, PyObject *args)
         ms_data_iter_free(it);
         it = NULL;
     }
+    if (it && !watched) ms__data_iter_unwatch(it);
     PyEval_RestoreThread(gil);
     return capsule(it, ITERATOR, free_iterator);
+}
+
+/* start(iterator): rows are made ready from now on */
+static PyObject *ds_start(PyObject *m, PyObject *o)
+{
+    (void)m;
+    MsDataIter *it = PyCapsule_GetPointer(o, ITERATOR);
+    if (!it) return NULL;
+    if (ms__data_iter_start(it) != MS_OK) return raise_error();
+    Py_RETURN_NONE;
 }
 
 /* next(iterator, columns, as_numpy) -> list of columns, or None at the end of an epoch */
@@ -1044,6 +1080,7 @@ static PyMethodDef methods[] = {
     {"ds_write_image", ds_write_image, METH_VARARGS, NULL},
     {"ds_source", ds_source, METH_VARARGS, NULL},
     {"ds_map", ds_map, METH_VARARGS, NULL},
+    {"ds_watch", ds_watch, METH_VARARGS, NULL},
     {"ds_filter", ds_filter, METH_VARARGS, NULL},
     {"ds_batch", ds_batch, METH_VARARGS, NULL},
     {"ds_bucket", ds_bucket, METH_VARARGS, NULL},
@@ -1054,6 +1091,7 @@ static PyMethodDef methods[] = {
     {"ds_rename", ds_rename, METH_VARARGS, NULL},
     {"ds_info", ds_info, METH_O, NULL},
     {"ds_iter", ds_iter, METH_VARARGS, NULL},
+    {"ds_start", ds_start, METH_O, NULL},
     {"ds_next", ds_next, METH_VARARGS, NULL},
     {"ds_close", ds_close, METH_O, NULL},
     {"ds_config", ds_config, METH_VARARGS, NULL},

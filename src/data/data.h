@@ -58,6 +58,7 @@ typedef struct MsDatasetKind {
     MsStatus (*begin)(MsNode *n,
                       int64_t epoch);        /* NULL: begins the children; also in the middle of an epoch */
     MsStatus (*next)(MsNode *n, MsRow *row); /* MS_ERROR_STOP at the end, again and again */
+    MsStatus (*end)(MsNode *n);              /* NULL, or: the iterator's epoch has ended */
     void (*wake)(MsNode *n);                 /* run->stop was set: wake whoever sleeps inside */
     void (*close)(MsNode *n);                /* also after a failed open */
 } MsDatasetKind;
@@ -75,7 +76,9 @@ typedef struct MsRun {
     uint64_t seed;
     int n_nodes; /* numbers the nodes, so that each has its own random stream */
     int workers;
+    int64_t epoch;    /* of the iterator */
     bool inline_only; /* debug mode: no threads */
+    bool unwatched;   /* see ms__data_iter_unwatch */
     atomic_bool stop;
 } MsRun;
 
@@ -108,7 +111,8 @@ static inline MsStatus ms__node_next(MsNode *n, MsRow *row)
 {
     return n->set->kind->next(n, row);
 }
-void ms__node_wake(MsNode *n); /* and everything below */
+MsStatus ms__node_end(MsNode *n); /* the iterator's epoch has ended; children first */
+void ms__node_wake(MsNode *n);    /* and everything below */
 void ms__node_close(MsNode *n);
 
 /* ---- the worker pool (pool.c) ---- */

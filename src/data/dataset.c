@@ -261,6 +261,12 @@ MsStatus ms__node_begin(MsNode *n, int64_t epoch)
     return MS_OK;
 }
 
+MsStatus ms__node_end(MsNode *n)
+{
+    for (int k = 0; k < n->set->n_child; k++) MS_TRY(ms__node_end(n->child[k]));
+    return n->set->kind->end ? n->set->kind->end(n) : MS_OK;
+}
+
 void ms__node_wake(MsNode *n)
 {
     if (n->set->kind->wake) n->set->kind->wake(n);

@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "core/tensor.h"
+#include "data/watch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,6 +61,10 @@ static MsStatus produce(MsDataIter *it, MsRow *row)
     row->n = 0;
     MsStatus st = ms__node_next(it->root, row);
     if (st == MS_OK) st = make_own(row);
+    if (st == MS_ERROR_STOP && !atomic_load(&it->run.stop)) {
+        MsStatus end = ms__node_end(it->root);
+        if (end != MS_OK) st = end;
+    }
     if (st != MS_OK) ms__row_clear(row);
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -100,6 +105,7 @@ static void *producer(void *arg)
     for (; go && (it->epochs < 0 || it->epoch < it->epochs); it->epoch++) {
         int mark = ms_scope_begin();
         item.row.n = 0;
+        it->run.epoch = it->epoch;
         item.st = ms__node_begin(it->root, it->epoch);
         ms_scope_end(mark, NULL, 0);
         if (item.st == MS_OK) item.st = skip(it);
@@ -159,13 +165,23 @@ MsStatus ms_data_iter_start_at(MsDataIter *it, int64_t epoch, int64_t row)
     return MS_OK;
 }
 
+void ms__data_iter_unwatch(MsDataIter *it)
+{
+    it->run.unwatched = true;
+}
+
+MsStatus ms__data_iter_start(MsDataIter *it)
+{
+    if (it->started || it->run.inline_only) return MS_OK;
+    if (pthread_create(&it->thread, NULL, producer, it) != 0)
+        return MS_FAIL(MS_ERROR_RUNTIME, "The thread of a data iterator could not be started.");
+    it->started = true;
+    return MS_OK;
+}
+
 static MsStatus pop(MsDataIter *it, Item *item)
 {
-    if (!it->started) {
-        if (pthread_create(&it->thread, NULL, producer, it) != 0)
-            return MS_FAIL(MS_ERROR_RUNTIME, "The thread of a data iterator could not be started.");
-        it->started = true;
-    }
+    MS_TRY(ms__data_iter_start(it));
     pthread_mutex_lock(&it->lock);
     while (it->n == 0) {
         struct timespec until;
@@ -192,6 +208,7 @@ static MsStatus make(MsDataIter *it, Item *item)
     item->row.n = 0;
     if (!it->in_epoch) {
         int mark = ms_scope_begin();
+        it->run.epoch = it->epoch;
         item->st = ms__node_begin(it->root, it->epoch++);
         ms_scope_end(mark, NULL, 0);
         it->in_epoch = true;

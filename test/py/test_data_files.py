@@ -1,5 +1,6 @@
 """Sources on disk: folders of images, CIFAR and CSV; what the pipeline does with them and says when they are bad."""
 import io
+import json
 
 import numpy as np
 import pytest
@@ -132,13 +133,29 @@ def test_csv(tmp_path):
     d = rows(ds.CSVDataset(str(path), column_defaults=[0, 9.0], column_names=['a', 'b'], shuffle=False))
     assert d[0]['a'] == 1 and d[0]['a'].dtype == np.int32 and d[1]['b'] == 9
     assert len(ds.CSVDataset(str(tmp_path / '*.csv'), ',', [0, 0.0], ['a', 'b'], num_shards=2, shard_id=0)) == 1
-    with pytest.raises(NotImplementedError, match='text'):
-        ds.CSVDataset(str(path), column_names=['a', 'b'])
+    path.write_text('1,"x, y"\n,\n')
+    d = rows(ds.CSVDataset(str(path), None, [7, 'z'], ['a', 'b'], shuffle=False))
+    assert [(r['a'], r['b']) for r in d] == [(1, 'x, y'), (7, 'z')]
+    assert rows(ds.CSVDataset(str(path), column_names=['a', 'b'], shuffle=False))[0]['a'] == '1'
     path.write_text('a,b\n1,2\n3\n')
     with pytest.raises(RuntimeError, match='line 3'):
         ds.CSVDataset(str(path), column_defaults=[0, 0])
     with pytest.raises(ValueError, match='did not match'):
         ds.CSVDataset(str(tmp_path / 'none'), column_defaults=[0])
+
+
+def test_manifest_labels(tmp_path):
+    """Images may have different numbers of labels; what is no image is left out."""
+    Image.new('RGB', (2, 2)).save(tmp_path / 'a.png')
+    (tmp_path / 'text.jpg').write_text('text')
+    lines = [('a.png', ['b']), ('a.png', ['c', 'a']), ('text.jpg', ['a'])]
+    (tmp_path / 'm').write_text(''.join(json.dumps({'source': str(tmp_path / f), 'usage': 'train',
+                                                    'annotation': [{'name': n} for n in names]}) + '\n' for f, names in lines))
+    d = ds.ManifestDataset(str(tmp_path / 'm'), shuffle=False)
+    assert [r['label'].tolist() for r in rows(d)] == [1, [2, 0]]
+    (tmp_path / 'm').write_text('{"source": "a.png"}\n')
+    with pytest.raises(RuntimeError, match="'usage' is missing in line 1"):
+        ds.ManifestDataset(str(tmp_path / 'm'))
 
 
 def test_transforms_of_columns():

@@ -16,9 +16,11 @@ from .datasets import (BatchInfo, Dataset, DatasetCache, FashionMnistDataset, Ge
 from .utils import LineReader
 from .samplers import (DistributedSampler, PKSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,
                        SubsetSampler, WeightedRandomSampler)
+from ._serialize import compare, deserialize, serialize, show
+from .callback import DSCallback, WaitedDSCallback
 from . import engine  # all of the above under the places it has in the original
 
-__all__ = ['BatchInfo', 'LineReader', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
+__all__ = ['BatchInfo', 'DSCallback', 'LineReader', 'WaitedDSCallback', 'compare', 'deserialize', 'serialize', 'show', 'CSVDataset', 'Cifar10Dataset', 'Cifar100Dataset', 'Dataset', 'DatasetCache', 'DistributedSampler',
            'FashionMnistDataset', 'GeneratorDataset', 'ImageFolderDataset', 'ManifestDataset',
            'MappableDataset', 'MindDataset', 'MnistDataset', 'Schema', 'TFRecordDataset', 'TextFileDataset',
            'NumpySlicesDataset', 'PKSampler', 'PaddedDataset', 'RandomSampler', 'Sampler', 'SequentialSampler', 'Shuffle',

@@ -105,6 +105,15 @@ def only(function, options, allowed):
             raise TypeError(f'{function}() got an unexpected keyword argument {key!r}')
 
 
+class Recorded:
+    """Base of classes whose objects keep the arguments that they were made with, `_given`."""
+
+    def __new__(cls, *args, **kwargs):
+        self = super().__new__(cls)
+        self._given = args, kwargs
+        return self
+
+
 class Described:
     """Base of classes that give their parameters as a lambda, `_arguments`, which becomes their signature."""
 

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+import mindspore.log as logger
 from mindspore import _c
 
 from . import _check, samplers
@@ -39,11 +40,13 @@ def _class_indexing(class_indexing):
 class _FilesDataset(MappableDataset):
     """Rows of a file's bytes, or the decoded image, and labels. Subclasses set _paths, _labels, _decode."""
 
-    _labels_dtype = np.int32
-
     def _open(self):
-        labels = np.asarray(self._labels, self._labels_dtype)
+        ragged = len({np.size(v) for v in self._labels}) > 1
+        labels = np.arange(len(self._labels)) if ragged else np.asarray(self._labels, np.int32)
         node = _c.ds_files([os.fsencode(p) for p in self._paths], ['image', 'label'], [labels], self._made_sampler())
+        if ragged:
+            given = [np.asarray(v, np.int32) for v in self._labels]
+            node = _c.ds_map(node, [_c.ds_callable('label', lambda i: given[int(i)], False)], 'label', None, 1)
         if self._decode:
             node = _c.ds_map(node, [Decode()._op], 'image', None, self.num_parallel_workers or 0)
         return node
@@ -93,6 +96,19 @@ class ImageFolderDataset(_FilesDataset):
         return len(self._number)
 
 
+def _may_be_image(path):
+    """Whether a file begins as a JPEG, PNG, BMP or GIF does; one that cannot be read is an error of its row."""
+    try:
+        with open(path, 'rb') as f:
+            head = f.read(3)
+    except OSError:
+        return True
+    good = not head or head.startswith((b'\xff\xd8\xff', b'\x89PN', b'BM', b'GIF'))
+    if not good:
+        logger.warning(f'ManifestDataset leaves out {path}, which is no JPEG, PNG, BMP or GIF.')
+    return good
+
+
 class ManifestDataset(_FilesDataset):
     """Images that a manifest names: lines of JSON with source, usage and annotation."""
 
@@ -110,18 +126,19 @@ class ManifestDataset(_FilesDataset):
             for k, line in enumerate(f):
                 try:
                     item = json.loads(line)
-                    if item.get('usage', '').lower() == usage:
+                    for key in ('source', 'usage'):
+                        if key not in item:
+                            raise RuntimeError(f"Invalid manifest file, '{key}' is missing in line {k + 1} of {dataset_file}.")
+                    if item['usage'].lower() == usage:
                         rows.append((item['source'], [a['name'] for a in item.get('annotation', [])]))
                 except (ValueError, KeyError, TypeError, AttributeError) as e:
                     raise RuntimeError(f'Invalid manifest, line {k + 1} of {dataset_file}: {e}') from e
         names = sorted({n for _, found in rows for n in found})
         number = wanted if wanted is not None else {n: i for i, n in enumerate(names)}
         rows = [(p, [number[n] for n in found if n in number]) for p, found in rows]
-        rows = [(p, found) for p, found in rows if found]
+        rows = [(p, found) for p, found in rows if found and _may_be_image(p)]
         if not rows:
             raise RuntimeError(f'Invalid data, {dataset_file} has no row for usage {usage}.')
-        if len({len(found) for _, found in rows}) > 1:
-            raise NotImplementedError('ManifestDataset needs the same number of labels for every image.')
         self._paths, self._labels, self._number = [p for p, _ in rows], [f[0] if len(f) == 1 else f for _, f in rows], number
         super().__init__(samplers.choose(num_samples, sampler, shuffle, num_shards, shard_id), num_parallel_workers,
                          cache)
@@ -224,12 +241,12 @@ class _TextDataset(MappableDataset):
 
 
 class CSVDataset(_TextDataset):
-    """Rows of comma-separated numbers. column_defaults tells each column's type, int32 or float32, by a value of it;
-    columns of text are refused."""
+    """Rows of comma-separated values. column_defaults tells each column's type by a value of it, which stands for empty
+    fields: a str, an int (int32) or a float (float32). Without it all columns are texts."""
 
     def __init__(self, dataset_files, field_delim=',', column_defaults=None, column_names=None, num_samples=None,
                  num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, cache=None):
-        _check.kind('field_delim', field_delim, str)
+        field_delim = _check.kind('field_delim', ',' if field_delim is None else field_delim, str)
         if len(field_delim) != 1 or field_delim in '"\r\n':
             raise ValueError('field_delim is not legal.')
         if column_defaults is not None:
@@ -249,7 +266,7 @@ class CSVDataset(_TextDataset):
                 try:
                     here = [(lines.line_num, row) for row in lines if row]
                 except (csv.Error, UnicodeDecodeError) as e:
-                    raise RuntimeError(f'Invalid CSV, line {lines.line_num} of {path}: {e}') from e
+                    raise RuntimeError(f'Invalid file, failed to parse csv file: {path} at line {lines.line_num}: {e}') from e
             if self.column_names is None and here:
                 head = here.pop(0)[1]
                 if names is not None and head != names:
@@ -267,12 +284,9 @@ class CSVDataset(_TextDataset):
             raise RuntimeError(f'column_defaults has {len(defaults)} values, but there are {len(names)} columns.')
         columns = []
         for k, default in enumerate(defaults):
-            if isinstance(default, str):
-                raise NotImplementedError(f'CSVDataset: columns of text are not supported, but the default of '
-                                          f'{names[k]!r} is a str; give column_defaults of int or float.')
-            kind = np.float32 if isinstance(default, float) else np.int32
+            kind = str if isinstance(default, str) else np.float32 if isinstance(default, float) else np.int32
             try:
                 columns.append(np.array([default if row[k] == '' else kind(row[k]) for _, row in rows], kind))
             except (ValueError, OverflowError) as e:
-                raise RuntimeError(f'Invalid CSV, column {names[k]}: {e}') from e
+                raise RuntimeError(f'Invalid CSV, column {names[k]} of {", ".join(files)}, type does not match: {e}') from e
         return columns, list(names)

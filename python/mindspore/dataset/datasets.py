@@ -1,6 +1,8 @@
 """Datasets: a tree of descriptions in the library, with names and arguments as users know them."""
 import atexit
 import builtins
+import copy
+import functools
 import os
 import weakref
 
@@ -11,6 +13,7 @@ from mindspore import _c
 from . import _check, samplers
 from ._sync import SyncPoint
 from ._workers import Workers
+from .callback import DSCallback, Watch
 from .samplers import Shuffle
 from .transforms import TensorOperation, check_list, compile_list, _name, _Sequence
 
@@ -92,7 +95,7 @@ def _end_workers(started):
 class Iterator:
     """Rows of a dataset, epoch after epoch: a loop over it is one epoch, the next loop the next."""
 
-    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False, init_step=0):
+    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=False, init_step=0, watched=True):
         if not isinstance(num_epochs, int) or isinstance(num_epochs, bool):
             raise TypeError(f'Argument num_epochs with value {num_epochs} is not of type [<class \'int\'>], '
                             f'but got {type(num_epochs)}.')
@@ -103,7 +106,7 @@ class Iterator:
         self.dataset, self.num_epochs = dataset, num_epochs
         self.output_numpy = output_numpy
         self._names = dataset.get_col_names()
-        self._n = len(self._names)
+        self._n, self._watched = len(self._names), watched
         self._start(init_step, dataset.get_dataset_size() if init_step else 1)
 
     def _start(self, step=0, size=1):
@@ -111,11 +114,17 @@ class Iterator:
         started = []
         self._end = weakref.finalize(self, _end_workers, started)
         for workers in self.dataset._all_workers():
+            if isinstance(workers, Watch) and not self._watched:
+                continue
             workers.start()
             started.append(workers)
         self._ended = step // size
-        self._it = _c.ds_iter(self.dataset._node, self.num_epochs, step // size, step % size)
+        self._it = _c.ds_iter(self.dataset._node, self.num_epochs, step // size, step % size, self._watched)
         ITERATORS_LIST.append(weakref.ref(self, _forget))
+
+    def _prefetch(self):
+        """Makes rows ready before the first is asked for."""
+        _c.ds_start(self._it)
 
     def _reset(self, step, size):
         if step < 0:
@@ -199,7 +208,35 @@ def _parts(sizes, total):
     return sizes
 
 
-class Dataset:
+def _watch(callbacks):
+    """What calls the callbacks of a map; None without any."""
+    if callbacks is None or isinstance(callbacks, DSCallback):
+        return callbacks and Watch([callbacks])
+    if not isinstance(callbacks, (list, tuple)):
+        _check.kind('callbacks', callbacks, DSCallback)
+    for k, c in enumerate(callbacks):
+        _check.kind(f'callbacks[{k}]', c, DSCallback)
+    return Watch(list(callbacks)) if callbacks else None
+
+
+STEPS = {}  # names of operations -> names of the methods that append them
+
+
+def _appends(op_type):
+    """For methods that append an operation: what they give knows how it was made."""
+    def wrap(method):
+        STEPS[op_type] = method.__name__
+
+        @functools.wraps(method)
+        def call(self, *args, **kwargs):
+            d = method(self, *args, **kwargs)
+            d._step = op_type, method, (self, *args), kwargs
+            return d
+        return call
+    return wrap
+
+
+class Dataset(_check.Recorded):
     """A pipeline up to here. Methods give a new one and leave this one as it is."""
 
     def __init__(self, children=None, num_parallel_workers=None, cache=None):
@@ -211,6 +248,13 @@ class Dataset:
         self.parent = []
 
     _workers = ()  # groups of processes that this operation needs
+    _step = None   # (operation, method, arguments, keywords)
+
+    def __deepcopy__(self, memo):
+        """What is described never changes, so that copies share it."""
+        d = memo[id(self)] = copy.copy(self)
+        d.children = copy.deepcopy(self.children, memo)
+        return d
 
     def _operation(self, node, *more, kind=None, workers=()):
         d = (kind or Dataset)(children=[self, *more])
@@ -224,17 +268,19 @@ class Dataset:
 
     # -- operations --
 
+    @_appends('Map')
     def map(self, operations, input_columns=None, output_columns=None, num_parallel_workers=None, **kwargs):
         """Transforms columns. Python functions run in threads; one thread, in order, unless num_parallel_workers says
         more. python_multiprocessing=True runs them in as many processes. max_rowsize is accepted: the memory that is
         shared with a process grows as it must."""
         _check.only('MapDataset.__init__', kwargs, ('column_order', 'python_multiprocessing', 'cache', 'callbacks',
                                                     'max_rowsize', 'offload'))
-        for name in ('cache', 'callbacks', 'column_order'):
+        for name in ('cache', 'column_order'):
             if kwargs.get(name) is not None:
                 raise NotImplementedError(f"For 'map', the argument {name} is not supported.")
         ops = check_list(operations if isinstance(operations, (list, tuple)) else [operations], 'operations')
         number, remote = _check.workers(num_parallel_workers), []
+        node, watch = self._node, _watch(kwargs.get('callbacks'))
         apart = _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool)
         if apart:
             number = number or _c.ds_config('workers')
@@ -242,11 +288,17 @@ class Dataset:
         def in_workers(function):
             remote.append(Workers(number, function, f'map operation: [{function.__name__}]'))
             return remote[-1]
-        node = _c.ds_map(self._node, compile_list(ops, in_workers if apart else None),
+        if watch:
+            remote.append(watch)
+            node = _c.ds_watch(node, watch.before)
+        node = _c.ds_map(node, compile_list(ops, in_workers if apart else None),
                          _check.joined('input_columns', input_columns),
                          _check.joined('output_columns', output_columns), number)
+        if watch:
+            node = _c.ds_watch(node, watch.after)
         return self._operation(node, kind=MapDataset, workers=remote)
 
+    @_appends('Batch')
     def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, **kwargs):
         """Joins rows. per_batch_map gets lists of arrays, one per column, and a BatchInfo, and returns such lists.
         python_multiprocessing=True runs it in a process; batches come one after the other all the same."""
@@ -256,6 +308,7 @@ class Dataset:
                            kwargs.get('input_columns'), kwargs.get('output_columns'), False, None,
                            _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool))
 
+    @_appends('PaddedBatch')
     def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
         """Joins rows of different shapes. pad_info: {column: (shape, value)}; a size None = the largest of the batch,
         a shape None = the largest in every dimension, which also holds for columns that it does not name."""
@@ -279,6 +332,7 @@ class Dataset:
             pads.append((shape, 0.0 if isinstance(value, (str, bytes)) else float(value or 0)))
         return pads
 
+    @_appends('BucketBatchByLength')
     def bucket_batch_by_length(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function=None,
                                pad_info=None, pad_to_bucket_boundary=False, drop_remainder=False):
         """Batches of rows of similar length: the first size of the column, or what the function of the columns says."""
@@ -345,6 +399,7 @@ class Dataset:
                            _check.joined('input_columns', inputs), _check.joined('output_columns', outputs), padded, pads)
         return self._operation(node, kind=BatchDataset, workers=remote)
 
+    @_appends('Filter')
     def filter(self, predicate, input_columns=None, num_parallel_workers=None):
         """Keeps the rows for which predicate(*columns) is true."""
         if not callable(predicate):
@@ -358,9 +413,11 @@ class Dataset:
     def _count(self, kind, count):
         return self._operation(_c.ds_count(kind, self._node, count))
 
+    @_appends('Shuffle')
     def shuffle(self, buffer_size):
         return self._count('shuffle', _check.integer('buffer_size', buffer_size, 2))
 
+    @_appends('Repeat')
     def repeat(self, count=None):
         count = -1 if count is None else count
         _check.kind('count', count, int)
@@ -368,12 +425,14 @@ class Dataset:
             raise ValueError('count should be either -1 or positive integer, range[1, INT32_MAX].')
         return self._count('repeat', count)
 
+    @_appends('Take')
     def take(self, count=-1):
         _check.kind('count', count, int)
         if count != -1 and not 1 <= count <= _check.INT32_MAX:
             raise ValueError('count should be either -1 or within the required interval of [1, 2147483647].')
         return self._count('take', count)
 
+    @_appends('Skip')
     def skip(self, count):
         return self._count('skip', _check.integer('count', count, 0))
 
@@ -381,6 +440,7 @@ class Dataset:
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         return zip((self, *others))
 
+    @_appends('Concat')
     def concat(self, datasets):
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         for d in others:
@@ -391,9 +451,11 @@ class Dataset:
     def __add__(self, datasets):
         return self.concat(datasets)
 
+    @_appends('Project')
     def project(self, columns):
         return self._operation(_c.ds_project(self._node, _check.joined('columns', columns)))
 
+    @_appends('Rename')
     def rename(self, input_columns, output_columns):
         return self._operation(_c.ds_rename(self._node, _check.joined('input_columns', input_columns),
                                             _check.joined('output_columns', output_columns)))
@@ -419,6 +481,7 @@ class Dataset:
             raise ValueError('flat_map needs a dataset with rows.')
         return parts[0].concat(parts[1:]) if len(parts) > 1 else parts[0]
 
+    @_appends('SyncWait')
     def sync_wait(self, condition_name, num_batch=1, callback=None):
         """Lets num_batch rows pass, and more only after sync_update of that name, which calls `callback` with its data."""
         _check.kind('condition_name', condition_name, str)
@@ -444,6 +507,7 @@ class Dataset:
                 return point.update(num_batch, data)
         raise RuntimeError(f'Condition name {condition_name!r} not found.')
 
+    @_appends('Transfer')
     def device_que(self, send_epoch_end=True, create_data_info_queue=False, queue_name=''):
         """The dataset as a sender. A CPU has no queue of its own, so send() makes rows ready as an iterator does."""
         return self._operation(self._node, kind=TransferDataset)
@@ -484,7 +548,7 @@ class Dataset:
         if size is None:
             size = _c.ds_info(self._node)[1]
             if size < 0:
-                size = sum(1 for _ in TupleIterator(self, 1, True))
+                size = sum(1 for _ in TupleIterator(self, 1, True, watched=False))
             self._size = size
         return size
 
@@ -503,7 +567,7 @@ class Dataset:
     def _first(self):
         first = self.__dict__.get('_first_row')
         if first is None:
-            it = TupleIterator(self, 1, True)
+            it = TupleIterator(self, 1, True, watched=False)
             first = self._first_row = next(it, [])
             it.close()
         return first
@@ -512,7 +576,7 @@ class Dataset:
         """Shapes of the columns, read off the first row; with estimate, sizes that change between rows are None."""
         shapes = [list(c.shape) for c in self._first()]
         if estimate:
-            for row in TupleIterator(self, 1, True):
+            for row in TupleIterator(self, 1, True, watched=False):
                 for known, column in builtins.zip(shapes, row):
                     for d, n in enumerate(column.shape):
                         if known[d] != n:
@@ -591,6 +655,7 @@ class TransferDataset(Dataset):
 
     def send(self, num_epochs=-1):
         self._sender = TupleIterator(self, num_epochs, True)
+        self._sender._prefetch()
 
     def stop_send(self):
         self._sender.close()
@@ -617,6 +682,7 @@ def zip(datasets):
         _check.kind('datasets', d, Dataset)
     d = Dataset(children=datasets)
     d._node = _c.ds_join('zip', [d._node for d in datasets])
+    d._step = 'Zip', zip, (datasets,), {}
     return d
 
 

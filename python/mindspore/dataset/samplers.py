@@ -23,7 +23,7 @@ def by_files(mode):
     return isinstance(mode, Shuffle) and mode in (Shuffle.FILES, Shuffle.INFILE)
 
 
-class Sampler:
+class Sampler(_check.Recorded):
     """Base class of samplers that are written in Python: override __iter__ (indices of one epoch), or fill sample_ids."""
 
     shuffle_mode = None  # a Shuffle that goes by files

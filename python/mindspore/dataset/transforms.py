@@ -24,7 +24,7 @@ def is_pil(value):
     return type(value).__module__.startswith('PIL.')
 
 
-class TensorOperation:
+class TensorOperation(_check.Recorded):
     """A transform that the library has. Subclasses check their arguments and give them as numbers in _args."""
 
     _ends_pil = True  # an image of PIL becomes an array; False: it stays one
@@ -63,7 +63,7 @@ class TensorOperation:
         return _array(value)
 
 
-class PyTensorOperation:
+class PyTensorOperation(_check.Recorded):
     """Base class of transforms that are written in Python: override __call__."""
 
     def __call__(self, *inputs):
