@@ -18,6 +18,7 @@ static inline PyObject *py_newref(PyObject *o)
     return o;
 }
 #define Py_NewRef(o) py_newref((PyObject *)(o))
+#define Py_XNewRef(o) ((o) ? Py_NewRef(o) : NULL)
 #endif
 
 /* The Python tensor: a handle and what a subclass may add. Always holds a handle (t != NULL). */
