@@ -126,6 +126,8 @@ def main():
         text = path.read_text()
         if path.suffix == '.def' and path.parent.name == 'op':
             for name, sig in ROW.findall(text):
+                if [kind for _, kind in parse(sig)[1]] not in ([], ['float']):
+                    sys.exit(f'gen.py: {path}: {name}: a row has one attribute at most, a float; others are an MS_OP with a kernel')
                 add_op(name, sig, path)
                 kernels.setdefault(name, []).append((0, 'loop'))
             continue

@@ -60,7 +60,8 @@ static MsTensor *vjp_gelu_tanh_grad(MsTensor *h, MsTensor *g, MsTensor *x)
     static MsStatus vjp_row_##id(MsVjp *c)                                                                   \
     {                                                                                                        \
         MsTensor *g = c->ct[0], *a = c->in[0], *b = c->in[1], *y = c->out[0];                                \
-        (void)g, (void)a, (void)b, (void)y;                                                                  \
+        const MsAttr *attr = c->attr;                                                                        \
+        (void)g, (void)a, (void)b, (void)y, (void)attr;                                                      \
         if (c->want[0]) c->grad[0] = ga;                                                                     \
         if (c->want[1]) c->grad[1] = gb;                                                                     \
         return ms__failed() ? ms_error()->code : MS_OK;                                                      \
