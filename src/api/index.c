@@ -6,6 +6,7 @@
  * numpy does. Ints beside advanced indices are advanced indices of rank 0, as in numpy. */
 #include "api/api.h"
 #include "core/mem.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -351,10 +352,7 @@ MS_API(setitem, "Tensor.__setitem__", "(self: Tensor, index: any, value: any) ->
     if (x.n_adv > 0) {
         MsTensor *now = ms_index(x.view, x.n_adv, x.adv, (MsInts){x.n_adv, x.axes});
         if (!now) return ms_error()->code;
-        while (ms_tensor_ndim(v) > ms_tensor_ndim(now) && ms_tensor_shape(v)[0] == 1)
-            if (!(v = ms_reshape(v, (MsInts){ms_tensor_ndim(v) - 1, ms_tensor_shape(v) + 1})))
-                return ms_error()->code;
-        v = ms_broadcast_to(v, (MsInts){ms_tensor_ndim(now), ms_tensor_shape(now)});
+        v = ms__fit_value(now, v);
         v = ms_index_put(x.view, v, x.n_adv, x.adv, (MsInts){x.n_adv, x.axes}, false);
     }
     if (!v) return ms_error()->code;

@@ -21,6 +21,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_STEPS 150    /* calls of an expression */
 #define MAX_OPERANDS 14  /* tensors that it reads */
@@ -717,6 +718,14 @@ static MsStatus take_norm_grad(MsCall *c, bool *taken)
     return st;
 }
 
+/* Such a value is refused, and the refusal belongs to the call. */
+static bool exceeds_memory(int64_t n, MsDtype dtype)
+{
+    static _Atomic int64_t memory;
+    if (!memory) memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    return n > memory / (int64_t)ms_dtype_size(dtype);
+}
+
 MsStatus ms__lazy_take(MsCall *c, bool *taken)
 {
     int64_t n = 1, least = atomic_load_explicit(&min_numel, memory_order_relaxed);
@@ -725,7 +734,7 @@ MsStatus ms__lazy_take(MsCall *c, bool *taken)
         c->op != &ms_op_batch_norm_grad)
         return MS_OK;
     for (int d = 0; d < c->aval[0].ndim; d++) n *= c->aval[0].shape[d];
-    if (least == 0 || n < least) return MS_OK;
+    if (least == 0 || n < least || exceeds_memory(n, c->aval[0].dtype)) return MS_OK;
     if (row) return take_elementwise(c, taken);
     return c->op == &ms_op_batch_norm_grad ? take_norm_grad(c, taken) : take_norm(c, taken);
 }

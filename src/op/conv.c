@@ -43,12 +43,19 @@ static MsStatus conv_shape(const MsInfer *c, const MsAttr *at, const MsAval *x, 
             op, ms__shape_text(x->ndim, x->shape), ms__shape_text(w->ndim, w->shape));
     MS_TRY(check_geometry(c, at, ns));
     int64_t groups = at[GROUPS].i;
-    if (x->shape[1] % groups || w->shape[0] % groups || x->shape[1] / groups != w->shape[1])
+    if (x->shape[1] % groups || x->shape[1] / groups != w->shape[1])
         return MS_FAIL(
             MS_ERROR_VALUE,
-            "For '%s', the weight's second axis must be the input channels divided by groups and its first "
-            "a multiple of groups, but got input %s, weight %s, groups %lld.",
-            op, ms__shape_text(x->ndim, x->shape), ms__shape_text(w->ndim, w->shape), (long long)groups);
+            "For '%s', a weight of shape %s takes %lld input channels (axis 1) for each of %lld groups, but "
+            "got an input of shape %s.",
+            op, ms__shape_text(w->ndim, w->shape), (long long)w->shape[1], (long long)groups,
+            ms__shape_text(x->ndim, x->shape));
+    if (w->shape[0] % groups)
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For '%s', the output channels must be a multiple of the %lld groups, but got a weight of shape "
+            "%s.",
+            op, (long long)groups, ms__shape_text(w->ndim, w->shape));
     y->ndim = x->ndim;
     y->shape[0] = x->shape[0];
     y->shape[1] = w->shape[0];

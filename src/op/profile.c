@@ -124,10 +124,22 @@ static MsStatus run_recorded(MsStatus (*run)(MsCall *c), MsCall *c)
     return st;
 }
 
+/* The message of a refused allocation, "Out of memory: ...", knows no operator. */
+static MsStatus refused(const MsCall *c)
+{
+    static const char unnamed[] = "Out of memory: ";
+    char why[900];
+    if (strncmp(ms_error()->message, unnamed, sizeof unnamed - 1) != 0) return MS_ERROR_MEMORY;
+    snprintf(why, sizeof why, "%s", ms_error()->message + sizeof unnamed - 1);
+    ms_error_clear();
+    return MS_FAIL(MS_ERROR_MEMORY, "For '%s', out of memory: %s", c->op->name, why);
+}
+
 MsStatus ms__run(MsStatus (*run)(MsCall *c), MsCall *c)
 {
-    if (__builtin_expect(atomic_load_explicit(&on, memory_order_relaxed), 0)) return run_recorded(run, c);
-    return run(c);
+    bool recorded = __builtin_expect(atomic_load_explicit(&on, memory_order_relaxed), 0);
+    MsStatus st = recorded ? run_recorded(run, c) : run(c);
+    return __builtin_expect(st == MS_ERROR_MEMORY, 0) ? refused(c) : st;
 }
 
 void ms_profile_start(bool with_shapes)

@@ -325,14 +325,21 @@ MsStatus ms__tensor_read(MsTensor *t, MsDtype dtype, void *to)
 
 /* ---- writing ---- */
 
-static MsTensor *fit_value(MsTensor *x, MsTensor *v)
+MsTensor *ms__fit_value(MsTensor *x, MsTensor *v)
 {
+    MsTensor *given = v;
     if (v->dtype != x->dtype) v = ms_cast(v, (MsDtype)x->dtype);
     if (!v) return NULL;
     bool same = v->ndim == x->ndim && memcmp(v->shape, x->shape, (size_t)x->ndim * sizeof x->shape[0]) == 0;
     while (!same && v->ndim > x->ndim && v->shape[0] == 1)
         if (!(v = ms_reshape(v, (MsInts){v->ndim - 1, v->shape + 1}))) return NULL;
-    return same ? v : ms_broadcast_to(v, (MsInts){x->ndim, x->shape});
+    if (same) return v;
+    bool fits = v->ndim <= x->ndim;
+    for (int d = 1; fits && d <= v->ndim; d++)
+        fits = v->shape[v->ndim - d] == 1 || v->shape[v->ndim - d] == x->shape[x->ndim - d];
+    if (fits) return ms_broadcast_to(v, (MsInts){x->ndim, x->shape});
+    return MS_FAIL_NULL(MS_ERROR_VALUE, "A value of shape %s cannot be written to a place of shape %s.",
+                        ms__shape_text(given->ndim, given->shape), ms__shape_text(x->ndim, x->shape));
 }
 
 static MsStatus write_concrete(MsTensor *x, MsTensor *v)
@@ -354,7 +361,7 @@ static MsStatus write_in_trace(MsTensor *x, MsTensor *v)
     if (x->trace && x->trace->closed)
         return MS_FAIL(MS_ERROR_RUNTIME, "A tensor was written after its transformation ended.");
     MS_TRY(refresh(x));
-    v = fit_value(x, v);
+    v = ms__fit_value(x, v);
     if (!v) return ms_error()->code;
     MsTrace *top = ms__trace_top();
     if (!x->trace || (top && x->trace->level < top->level && !x->alias)) {
@@ -393,7 +400,7 @@ MsStatus ms_tensor_write(MsTensor *t, MsTensor *value)
                memcmp(t->shape, value->shape, (size_t)t->ndim * sizeof t->shape[0]) == 0) {
         st = write_concrete(t, value);
     } else {
-        MsTensor *v = fit_value(t, value);
+        MsTensor *v = ms__fit_value(t, value);
         st = v ? write_concrete(t, v) : ms_error()->code;
     }
     ms_scope_end(mark, NULL, 0);

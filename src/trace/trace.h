@@ -101,6 +101,8 @@ void ms__trace_resume(MsTrace *saved);
 MsTensor *ms__lift(MsTrace *t, MsTensor *x);
 /* Remembers that `view` = op(base): writes through either are seen by the other. */
 MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor *base);
+/* v as it is written to x: of x's dtype, broadcast to its shape. NULL and an error when it does not fit. */
+MsTensor *ms__fit_value(MsTensor *x, MsTensor *v);
 /* The environment's entry for x, or NULL. */
 MS_API_EXPORT MsEnvEntry *ms__env_find(MsTrace *t, const MsTensor *x);
 /* Makes `value` what t reads for the concrete tensor `root` (and every view of its storage). */

@@ -95,3 +95,35 @@ def test_more_pieces_than_memory_has(n):
     for split in (ops.tensor_split, ops.vsplit):
         with pytest.raises(ValueError, match="cannot be cut"):
             split(Tensor(np.ones((2, 3), np.float32)), n)
+
+
+def test_a_value_that_does_not_fit_where_it_is_written():
+    def indexed(index):
+        x = ops.zeros((2, 3), ms.float32)
+        x[index] = ops.ones(4)
+
+    writes = [lambda: indexed(0), lambda: indexed(Tensor([0, 1])), lambda: ops.assign(ms.Parameter(ops.zeros((2, 3)), name='w'), ops.ones(4)),
+              lambda: ops.zeros((2, 3)).copy_(ops.ones(4)), lambda: ms.jit(lambda x: x.copy_(ops.ones(4)))(ops.zeros((2, 3)))]
+    for write in writes:
+        with pytest.raises(ValueError, match=r'value of shape \[4\] cannot be written to a place of shape \[(2, )?3\]'):
+            write()
+    x = ops.zeros((2, 3), ms.float32)
+    x[0] = ops.ones((1, 1, 3)) # axes of size 1 in front are dropped
+    assert x.sum() == 3
+
+
+def test_refused_memory_names_the_operator_at_the_call():
+    row, column = ops.ones((1, 2**23), ms.float32), ops.ones((2**23, 1), ms.float32)
+    with pytest.raises(MemoryError, match="For 'add', out of memory"): # 2^46 elements: not postponed
+        row + column
+    with pytest.raises(MemoryError, match="For 'matmul', out of memory"):
+        ops.matmul(column, row)
+    assert (row + 1).sum() == 2**24
+
+
+def test_a_convolution_says_how_many_channels_it_takes():
+    x = ops.ones((1, 4, 8, 8), ms.float32)
+    with pytest.raises(ValueError, match=r'\[8, 3, 3, 3\] takes 3 input channels .* of 1 groups, but got an input of shape \[1, 4, 8, 8\]'):
+        ms.nn.Conv2d(3, 8, 3)(x)
+    with pytest.raises(ValueError, match='output channels must be a multiple of the 2 groups'):
+        ops.conv2d(x, ops.ones((3, 2, 3, 3), ms.float32), groups=2)
