@@ -137,4 +137,4 @@ def test_memory_does_not_grow_over_epochs(tmp_path):
         for _ in it:
             pass
         sizes.append(resident())
-    assert max(sizes[2:]) - sizes[1] < 4 << 20, sizes
+    assert max(sizes[2:]) - sizes[1] < 8 << 20, sizes  # a batch of each epoch would be 9 MB
