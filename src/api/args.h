@@ -63,6 +63,9 @@ MsStatus ms__arg_unpinned(const char *op, const MsArg *a);
 /* The state for one draw: a seed's, the generator's, or the default generator's; both may be NULL or None. */
 MsTensor *ms__arg_state(const MsArg *seed, const MsArg *generator);
 
+/* sin(pi x) / (pi x), 1 at 0. In math.c. */
+MsTensor *ms__sinc(MsTensor *x);
+
 /* The p-norm over axes; at zero its gradient is zero. In factor.c. */
 MsTensor *ms__vector_norm(MsTensor *x, double p, MsInts axes, bool keep);
 

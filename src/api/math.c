@@ -230,8 +230,7 @@ MS_API(math_polygamma, "ops.polygamma", "(n: Tensor|int, input: Tensor) -> Tenso
     return R(ms_polygamma(T(1), n));
 }
 
-/* sin(pi x) / (pi x), 1 at 0. */
-static MsTensor *sinc(MsTensor *x)
+MsTensor *ms__sinc(MsTensor *x)
 {
     x = times(as_float(x), M_PI);
     MsTensor *zero = ms_eq(x, constant(x, 0)), *one = constant(x, 1);
@@ -241,7 +240,7 @@ static MsTensor *sinc(MsTensor *x)
 
 MS_API(math_sinc, "ops.sinc mint.sinc mint.special.sinc Tensor.sinc", "(input: Tensor) -> Tensor")
 {
-    return R(sinc(T(0)));
+    return R(ms__sinc(T(0)));
 }
 
 /* Degrees are fractions of a radian: an integer would be 0. */

@@ -15,7 +15,7 @@ _HOME = {name: module for module, names in {
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
     'mindspore.ops.older': 'lp_pool1d lp_pool2d fractional_max_pool2d fractional_max_pool3d conv3d_transpose crop_and_resize '
                            'bounding_box_encode bounding_box_decode check_valid choice_with_mask multinomial_with_replacement '
-                           'uniform_candidate_sampler mirror_pad padding move_to print_ make_tuple tuple_len tail tuple_div switch '
+                           'uniform_candidate_sampler log_uniform_candidate_sampler switch_layer add_flags mirror_pad padding move_to print_ make_tuple tuple_len tail tuple_div switch '
                            'is_dynamic_sequence_element_unknown type_as tensor_dot batch_dot linearize '
                            'add_rms_norm diff_ext embedding swiglu rotary_position_embedding multilabel_margin_loss sparse_segment_mean deformable_conv2d',
 }.items() for name in names.split()}

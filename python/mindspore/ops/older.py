@@ -119,6 +119,11 @@ def uniform_candidate_sampler(true_classes, num_true, num_sampled, unique, range
     return _candidates(true_classes, num_true, num_sampled, unique, range_max, _state(seed), remove_accidental_hits)
 
 
+def log_uniform_candidate_sampler(true_classes, num_true=1, num_sampled=5, unique=True, range_max=5, seed=0):
+    """Classes drawn with a probability that falls with their number, and how often true and drawn ones are expected."""
+    return _primitive("LogUniformCandidateSampler", num_true, num_sampled, unique, range_max, seed)(true_classes)
+
+
 # ---- shapes and sequences ----
 
 def mirror_pad(input_x, paddings, mode):
@@ -166,6 +171,22 @@ def tuple_div(x, y):
 def switch(condition, true_branch, false_branch):
     """One of two values."""
     return true_branch if condition else false_branch
+
+
+def switch_layer(index, layers):
+    """One of several functions."""
+    return layers[int(index)]
+
+
+def add_flags(fn=None, **flags):
+    """Keeps flags on a function or Cell, which is returned; without one, a decorator that does."""
+    if fn is None:
+        return lambda fn: add_flags(fn, **flags)
+    if hasattr(fn, "add_flags"):
+        fn.add_flags(**flags)
+    else:
+        fn._func_graph_flags = {**getattr(fn, "_func_graph_flags", {}), **flags}
+    return fn
 
 
 def is_dynamic_sequence_element_unknown(x):

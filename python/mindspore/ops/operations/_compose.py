@@ -15,10 +15,18 @@ __all__ = ["own_state", "drawn_between", "dim_map", "clip_by_norm", "check_numer
            "volume_patches", "max_unpool", "list_diff", "coalesce", "rgb_to_hsv", "hsv_to_rgb", "adjust_hsv", "candidates", "between_normal",
            "layer_norm_grad", "batch_norm_grad", "mirror_pad_grad", "resize_grad", "svd", "fft_with_size", "reverse_sequence",
            "confusion_matrix", "sparse_dense_add", "sparse_dense_matmul", "tridiagonal_matmul", "compare_and_bitpack",
-           "histogram_fixed_width", "multilabel_margin_loss", "ragged_range", "deformable_offsets"]
+           "histogram_fixed_width", "multilabel_margin_loss", "ragged_range", "deformable_offsets", "check_ExtractGlimpse",
+           "log_uniform_candidates", "adam_change", "no_repeat_ngram"]
 
 _p = Rows("_p")
 _o = Rows("ops")
+
+
+def check_ExtractGlimpse(prim):  # noqa: N802
+    if prim.uniform_noise and prim.noise != "uniform":
+        raise ValueError(f"For '{prim.name}', the 'noise' must be 'uniform' when 'uniform_noise' is True, but got '{prim.noise}'.")
+    if prim.noise not in ("uniform", "gaussian", "zero"):
+        raise ValueError(f"For '{prim.name}', the 'noise' must be in ['uniform', 'gaussian', 'zero'], but got '{prim.noise}'.")
 
 
 def check_numerics(x):
@@ -326,6 +334,31 @@ def candidates(*args):
     return older._candidates(*args)
 
 
+def log_uniform_candidates(true_classes, num_true, num_sampled, unique, range_max, state):
+    """Classes drawn with log((k + 2) / (k + 1)) / log(range_max + 1), and how often the true and the drawn ones are expected."""
+    name = "LogUniformCandidateSampler"
+    if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
+        raise ValueError(f"For '{name}', the 'true_classes' must have shape (N, {num_true}), but got {true_classes.shape}.")
+    if num_sampled < 1 or range_max < 1 or (unique and num_sampled > range_max):
+        raise ValueError(f"For '{name}', {num_sampled} classes cannot be drawn out of {range_max}{', each once' if unique else ''}.")
+    drawn, tries = [], 0
+    while len(drawn) < num_sampled:
+        u = _p.draw('uniform', (num_sampled,), state).asnumpy()
+        for k in np.minimum(np.exp(u * math.log(range_max + 1)).astype(np.int64) - 1, range_max - 1).tolist():
+            tries += 1
+            if not unique or k not in drawn:
+                drawn.append(k)
+            if len(drawn) == num_sampled:
+                break
+
+    def expected(classes):
+        k = classes.asnumpy().astype(np.float64)
+        p = np.log((k + 2) / (k + 1)) / math.log(range_max + 1)
+        return Tensor(-np.expm1(tries * np.log1p(-p)) if unique else p * num_sampled, mstype.float32)
+    sampled = Tensor(drawn, mstype.int64)
+    return sampled, expected(true_classes), expected(sampled)
+
+
 def between_normal(shape, mean, deviation, low, high, state):
     """Normal numbers within bounds, by the inverse distribution; a parameter for all or one for each example."""
     dtype = mean.dtype
@@ -337,6 +370,29 @@ def between_normal(shape, mean, deviation, low, high, state):
     u = _p.draw('uniform', shape, state) * (cdf[1] - cdf[0]) + cdf[0]
     y = _o.erfinv(u) * math.sqrt(2) * deviation + mean
     return _o.minimum(_o.maximum(y, a), b).astype(dtype)
+
+
+def adam_change(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, use_nesterov):
+    """What a step of Adam (Kingma & Ba 2015) adds to a parameter; m and v are updated."""
+    _o.assign(m, beta1 * m + (1 - beta1) * gradient)
+    _o.assign(v, beta2 * v + (1 - beta2) * gradient * gradient)
+    rate = lr * (1 - beta2_power) ** 0.5 / (1 - beta1_power)
+    step = beta1 * m + (1 - beta1) * gradient if use_nesterov else m
+    return -rate * step / (_o.sqrt(v) + epsilon)
+
+
+def no_repeat_ngram(state_seq, log_probs, n):
+    """log_probs with the lowest number for each word that would repeat n words of its sequence."""
+    length = state_seq.shape[-1]
+    if n < 1 or n > length:
+        raise ValueError(f"For 'NoRepeatNGram', the 'ngram_size' must be in [1, {length}], but got {n}.")
+    windows, last = length - n + 1, length - n + 1
+    same = _o.ones(state_seq.shape[:-1] + (windows,), mstype.bool_)
+    for k in range(n - 1):
+        same = _o.logical_and(same, state_seq[..., k:k + windows] == state_seq[..., last + k:last + k + 1])
+    words = _o.expand_dims(state_seq[..., n - 1:], -1) == _o.arange(log_probs.shape[-1]).astype(state_seq.dtype)
+    banned = _o.any(_o.logical_and(words, _o.expand_dims(same, -1)), -2)
+    return _o.masked_fill(log_probs, banned, Tensor(float(np.finfo(mstype.dtype_to_nptype(log_probs.dtype)).min), log_probs.dtype))
 
 
 # ---- random ----

@@ -15,7 +15,7 @@ __all__ = ["sparse_segment", "sparse_segment_grad", "sparse_add", "sparse_addmm"
            "sparse_extremum", "sparse_split", "sparse_to_dense", "sspaddmm", "sparse_count", "csr_from_coo", "csr_to_dense", "csr_to_coo",
            "csr_from_dense", "csr_add", "csr_matmul", "csr_nnz", "csr_softmax", "csr_transpose", "csr_sparse_matmul", "csr_rows", "csr_pointers",
            "csr_elements", "csr_reduce", "set_size", "ragged_to_sparse", "ragged_to_tensor", "csr_mv", "csr_gather",
-           "dense_sets", "sequence_count", "sequence_with"]
+           "dense_sets", "dense_sparse_sets", "map_uniform", "sub_and_filter", "sequence_count", "sequence_with"]
 
 _p = Rows("_p")
 _o = Rows("ops")
@@ -307,19 +307,56 @@ def set_size(indices, values, shape, validate):
     return Tensor(np.bincount(seen, minlength=math.prod(shape[:-1])).reshape(shape[:-1]).astype(np.int32))
 
 
-def dense_sets(one, other, operation):
-    """(indices, values, shape) of the sets of each row of the last axis: a-b, b-a, intersection or union."""
+def _sets(who, a, shape, row_of, operation):
+    """(indices, values, shape) of the sets of each row of a with ``row_of(place)`` of a tensor of the given shape."""
     kinds = {"a-b": np.setdiff1d, "b-a": lambda a, b: np.setdiff1d(b, a), "intersection": np.intersect1d, "union": np.union1d}
     if operation.lower() not in kinds:
-        raise ValueError(f"For 'DenseToDenseSetOperation', the 'set_operation' must be one of {sorted(kinds)}, but got {operation}.")
-    a, b = _np(one), _np(other)
-    if a.ndim < 2 or a.shape[:-1] != b.shape[:-1]:
-        raise ValueError(f"For 'DenseToDenseSetOperation', the shapes must be equal but for the last axis, but got {a.shape} and {b.shape}.")
-    sets = [(at, kinds[operation.lower()](a[at], b[at])) for at in np.ndindex(*a.shape[:-1])]
+        raise ValueError(f"For '{who}', the 'set_operation' must be one of {sorted(kinds)}, but got {operation}.")
+    if a.ndim < 2 or a.shape[:-1] != tuple(shape[:-1]):
+        raise ValueError(f"For '{who}', the shapes must be equal but for the last axis, but got {a.shape} and {tuple(shape)}.")
+    sets = [(at, kinds[operation.lower()](a[at], row_of(at))) for at in np.ndindex(*a.shape[:-1])]
     places = [(*at, k) for at, s in sets for k in range(len(s))]
     values = np.concatenate([s for _, s in sets]) if sets else a.reshape(-1)
     wide = max((len(s) for _, s in sets), default=0)
     return _int64(np.asarray(places, np.int64).reshape(-1, a.ndim)), Tensor(values), _int64(a.shape[:-1] + (wide,))
+
+
+def dense_sets(one, other, operation):
+    """The sets of each row of the last axis: a-b, b-a, intersection or union."""
+    a, b = _np(one), _np(other)
+    return _sets("DenseToDenseSetOperation", a, b.shape, lambda at: b[at], operation)
+
+
+def dense_sparse_sets(one, indices, values, shape, operation, validate):
+    """The same with the rows of a sparse tensor."""
+    who = "DenseToSparseSetOperation"
+    a, i, v, shape = _np(one), _np(indices), _np(values), _sizes(shape)
+    if i.ndim != 2 or i.shape != (len(v), len(shape)) or a.ndim != len(shape):
+        raise ValueError(f"For '{who}', the indices must have shape {(len(v), a.ndim)}, but got {i.shape}.")
+    if validate and len(i) and ((i < 0).any() or (i >= np.asarray(shape)).any() or (np.diff(_keys(i, shape)) <= 0).any()):
+        raise ValueError(f"For '{who}', the indices must be inside of the shape {tuple(shape)}, in order, each once.")
+    rows = {}
+    for at, value in zip(i[:, :-1].tolist(), v):
+        rows.setdefault(tuple(at), []).append(value)
+    return _sets(who, a, shape, lambda at: np.asarray(rows.get(at, []), a.dtype), operation)
+
+
+def map_uniform(keys, size, groups):
+    """Keys spread over groups of ``size`` places: the k-th key of a group stands at its k-th place."""
+    k, size, groups = _np(keys), int(size), int(groups)
+    if size < 1 or groups < 1:
+        raise ValueError(f"For 'MapUniform', 'per_group_size' and 'group_num' must be positive, but got {size} and {groups}.")
+    place = k % groups * size + k // groups
+    if ((k < 0) | (k >= size * groups)).any():
+        raise ValueError(f"For 'MapUniform', the input must be in [0, {size * groups}), but got {k[(k < 0) | (k >= size * groups)][0]}.")
+    return Tensor(place)
+
+
+def sub_and_filter(x, max_num, offset):
+    """(x - offset where it lies in [0, max_num), its places)."""
+    shifted = _np(x) - offset
+    at = np.flatnonzero((shifted >= 0) & (shifted < max_num))
+    return Tensor(shifted.reshape(-1)[at]), Tensor(at.astype(np.int32))
 
 
 # ---- sequences of Python ----

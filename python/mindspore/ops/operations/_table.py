@@ -35,8 +35,8 @@ Cosh()(input) = o.cosh(input)
 Digamma()(x) = o.digamma(x)
 Div()(input, other) = p.div(input, other)
 DivNoNan()(x1, x2) = p.div_no_nan(x1, x2)
-Einsum(equation)(inputs) = o.einsum(equation, *inputs)
-STFT(n_fft, hop_length, win_length, normalized, onesided, return_complex)(signal, window) = p.stft(signal, window, n_fft, hop_length, win_length, normalized, onesided, return_complex)
+Einsum(equation)(x) = o.einsum(equation, *x)
+STFT(n_fft, hop_length, win_length, normalized, onesided, return_complex)(x, window) = p.stft(x, window, n_fft, hop_length, win_length, normalized, onesided, return_complex)
 CompareAndBitpack()(x, threshold) = compare_and_bitpack(x, threshold)
 HistogramFixedWidth(nbins, dtype='int32')(x, range) = histogram_fixed_width(x, range, nbins, dtype)
 MultilabelMarginLoss(reduction='mean')(x, target) = multilabel_margin_loss(x, target, reduction)
@@ -74,7 +74,7 @@ Inv()(x) = o.inv(x)
 Invert()(x) = o.invert(x)
 IsClose(rtol=1e-05, atol=1e-08, equal_nan=False)(input, other) = o.isclose(input, other, rtol, atol, equal_nan)
 IsFinite()(input) = o.isfinite(input)
-IsInf()(x) = o.isinf(x)
+IsInf()(input) = o.isinf(input)
 IsNan()(x) = o.isnan(x)
 LeftShift()(x1, x2) = o.bitwise_left_shift(x1, x2)
 Lerp()(input, end, weight) = o.lerp(input, end, weight)
@@ -292,7 +292,7 @@ TensorScatterMul()(input_x, indices, updates) = o.tensor_scatter_mul(input_x, in
 TensorScatterDiv()(input_x, indices, updates) = o.tensor_scatter_div(input_x, indices, updates)
 TensorScatterMax()(input_x, indices, updates) = o.tensor_scatter_max(input_x, indices, updates)
 TensorScatterMin()(input_x, indices, updates) = o.tensor_scatter_min(input_x, indices, updates)
-TensorScatterUpdate()(input_x, indices, updates) = o.tensor_scatter_update(input_x, indices, updates)
+TensorScatterUpdate()(input_x, indices, update) = o.tensor_scatter_update(input_x, indices, update)
 TensorScatterElements(axis=0, reduction='none')(data, indices, updates) = o.tensor_scatter_elements(data, indices, updates, axis, reduction)
 UnsortedSegmentSum()(input_x, segment_ids, num_segments) = p.unsorted_segment(input_x, segment_ids, int(num_segments), 'add')
 UnsortedSegmentMax()(input_x, segment_ids, num_segments) = p.unsorted_segment(input_x, segment_ids, int(num_segments), 'max')
@@ -411,9 +411,14 @@ GLU(axis=-1)(x) = o.glu(x, axis)
 Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x) = tuple(p.dropout(x, keep_prob, -1, own_state(self, Seed0, Seed1)))
 Dropout2D(keep_prob=0.5)(x) = tuple(p.dropout(x, keep_prob, 2))
 Dropout3D(keep_prob=0.5)(x) = tuple(p.dropout(x, keep_prob, 2))
-ResizeBicubic(align_corners=False, half_pixel_centers=False)(images, size) = p.resize(images, ints(size), 'bicubic', align_corners, half_pixel_centers)
+ResizeBicubic(align_corners=False, half_pixel_centers=False)(image, size) = p.resize(image, ints(size), 'bicubic', align_corners, half_pixel_centers)
 ResizeBilinearV2(align_corners=False, half_pixel_centers=False)(image, size) = p.resize(image, ints(size), 'bilinear', align_corners, half_pixel_centers)
 ResizeBilinear(size, align_corners=False, half_pixel_centers=False)(x) = p.resize(x, ints(size), 'bilinear', align_corners, half_pixel_centers)
+ResizeArea(align_corners=False)(images, size) = p.resize_area(images, ints(size), align_corners)
+ScaleAndTranslate(kernel_type='lanczos3', antialias=True)(images, size, scale, translation) = \
+p.scale_and_translate(images, ints(size), scale, translation, kernel_type, antialias)
+ExtractGlimpse(centered=True, normalized=True, uniform_noise=True, noise='uniform')(x, size, offsets) = \
+p.extract_glimpse(x, ints(size), offsets, centered, normalized, noise)
 ResizeNearestNeighbor(size, align_corners=False, half_pixel_centers=False)(input_x) = \
 p.resize(input_x, ints(size), 'nearest', align_corners, half_pixel_centers)
 ResizeNearestNeighborV2(align_corners=False, half_pixel_centers=False)(image, size) = \
@@ -434,7 +439,7 @@ MultiMarginLoss(p=1, margin=1.0, reduction='mean')(x, target, weight=None) = o.m
 NLLLoss(reduction='mean', ignore_index=-100)(logits, labels, weight) = tuple(p.nll_loss(logits, labels, weight, reduction, ignore_index))
 SigmoidCrossEntropyWithLogits()(logits, label) = p.sigmoid_cross_entropy(logits, label)
 SmoothL1Loss(beta=1.0, reduction='none')(prediction, target) = o.smooth_l1_loss(prediction, target, beta, reduction)
-SoftMarginLoss(reduction='mean')(logits, labels) = o.soft_margin_loss(logits, labels, reduction)
+SoftMarginLoss(reduction='mean')(input, target) = o.soft_margin_loss(input, target, reduction)
 SoftmaxCrossEntropyWithLogits()(logits, labels) = tuple(p.softmax_cross_entropy(logits, labels))
 SparseSoftmaxCrossEntropyWithLogits(is_grad=False)(logits, labels) = p.sparse_softmax_cross_entropy(logits, labels, is_grad)
 
@@ -483,6 +488,8 @@ AdjustHue()(image, delta) = adjust_hsv(image, 0, delta)
 AdjustSaturation()(image, scale) = adjust_hsv(image, 1, scale)
 UniformCandidateSampler(num_true, num_sampled, unique, range_max, seed=0, remove_accidental_hits=False)(true_classes) = \
 candidates(true_classes, num_true, num_sampled, unique, range_max, own_state(self, seed, 0), remove_accidental_hits)
+LogUniformCandidateSampler(num_true=1, num_sampled=5, unique=True, range_max=5, seed=0)(true_classes) = \
+log_uniform_candidates(true_classes, num_true, num_sampled, unique, range_max, own_state(self, seed, 0))
 ParameterizedTruncatedNormal(seed=0, seed2=0)(shape, mean, stdevs, min, max) = \
 between_normal(ints(shape), mean, stdevs, min, max, own_state(self, seed, seed2))
 
@@ -527,6 +534,8 @@ tuple(p.apply_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilo
 ApplyRMSProp(use_locking=False)(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon) = \
 tuple(p.apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon))
 
+AdamNoUpdateParam(use_locking=False, use_nesterov=False)(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient) = \
+adam_change(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, use_nesterov)
 AdamWeightDecay(use_locking=False)(var, m, v, lr, beta1, beta2, epsilon, decay, gradient) = \
 tuple(p.apply('AdamWeightDecay', (var, m, v), gradient, (lr, beta1, beta2, epsilon, decay)))
 ApplyAdaMax()(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad) = \

@@ -146,6 +146,11 @@ UpsampleNearest3DGrad()(dy, input_size, output_size=None, scales=None) = \
 vjp(lambda t: o.interpolate(t, output_size, scales, 'nearest'), dy, o.zeros(ints(input_size), dy.dtype))
 UpsampleTrilinear3DGrad(align_corners=False)(dy, input_size, output_size=None, scales=None) = \
 vjp(lambda t: o.interpolate(t, output_size, scales, 'trilinear', align_corners), dy, o.zeros(ints(input_size), dy.dtype))
+DenseToSparseSetOperation(set_operation='a-b', validate_indices=True)(x1, x2_indices, x2_values, x2_shape) = \
+dense_sparse_sets(x1, x2_indices, x2_values, x2_shape, set_operation, validate_indices)
+MapUniform()(input, per_group_size, group_num) = map_uniform(input, per_group_size, group_num)
+NoRepeatNGram(ngram_size=1)(state_seq, log_probs) = no_repeat_ngram(state_seq, log_probs, ngram_size)
+SubAndFilter()(input_x, max_num, offset) = sub_and_filter(input_x, int(max_num), int(offset))
 DenseToDenseSetOperation(set_operation='a-b', validate_indices=True)(x1, x2) = dense_sets(x1, x2, set_operation)
 
 # ---- windows and regions ----
