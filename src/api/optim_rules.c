@@ -168,7 +168,7 @@ static MsTensor *ada_factor(Step *s)
     }
     MsTensor *rms = ms_sqrt(ms_mean(ms_square(step), MS_INTS_NONE, false));
     step = ms_mul(ms_div(step, at_least(by(rms, 1 / s->f[2]), 1)), lr);
-    if (s->f[4] >= 0) step = s->s[0] = moved(s->s[0], step, s->f[4]);
+    if (s->f[4] >= 0) step = s->s[0] = moved(like(s->s[0], step), step, s->f[4]);
     return ms_sub(ms_sub(s->p, by(ms_mul(lr, s->p), s->decay)), step);
 }
 
@@ -399,7 +399,7 @@ MS_API(optim_step, "_optim.step",
     for (int i = 0; st == MS_OK && i < n; i++) {
         Step s;
         new[i * each] = apply(c, r, i, &s);
-        for (int k = 0; k < n_states; k++) new[i * each + 1 + k] = s.s[k];
+        for (int k = 0; k < n_states; k++) new[i * each + 1 + k] = like(s.s[k], ARG(3)->list[k].list[i].t);
         for (int k = 0; k < each; k++)
             if (!new[i * each + k]) st = ms_error()->code;
     }

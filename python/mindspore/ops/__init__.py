@@ -11,6 +11,7 @@ _HOME = {name: module for module, names in {
     'mindspore.ops.primitive': 'Primitive PrimitiveWithInfer PrimitiveWithCheck prim_attr_register constexpr',
     'mindspore.ops.vm_impl_registry': 'get_vm_impl_fn',
     'mindspore.ops.fused': 'flash_attention_score prompt_flash_attention',
+    'mindspore.mint.distributed': 'all_gather all_reduce barrier broadcast get_backend get_process_group_ranks get_rank new_group recv send',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array '
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
     'mindspore.ops.older': 'lp_pool1d lp_pool2d fractional_max_pool2d fractional_max_pool3d conv3d_transpose crop_and_resize '

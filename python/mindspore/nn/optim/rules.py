@@ -84,8 +84,6 @@ class AdaFactor(_Rule):
             raise ValueError(f"For '{who}', 'learning_rate' must be given when 'relative_step' is False.")
         if warmup_init and not relative_step:
             raise ValueError(f"For '{who}', 'warmup_init' needs 'relative_step' to be True.")
-        if compression:
-            raise ValueError(f"For '{who}', 'compression' is not supported.")
         super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
         check_type(eps, "eps", (tuple, list), who)
         if len(eps) != 2:
@@ -95,18 +93,19 @@ class AdaFactor(_Rule):
         self.decay_rate = check_range(decay_rate, "decay_rate", who, 0.0, 1.0)
         self.beta1 = beta1
         for name, value in (("scale_parameter", scale_parameter), ("relative_step", relative_step),
-                            ("warmup_init", warmup_init)):
+                            ("warmup_init", warmup_init), ("compression", compression)):
             setattr(self, name, check_bool(value, name, who))
         self.init_ada_factor_state(beta1)
         self.step = Parameter(Tensor([0.0], mstype.float32), name="afactor_step")
 
     def init_ada_factor_state(self, beta1):
-        """The states; those that a parameter does not use have one element."""
-        def make(prefix, shape_of):
-            return ParameterTuple(Parameter(initializer(0, shape_of(p), p.dtype), name=prefix + p.name)
+        """The states; those that a parameter does not use have one element. With ``compression`` the first moment is kept in
+        float16; squares would vanish there."""
+        def make(prefix, shape_of, dtype=None):
+            return ParameterTuple(Parameter(initializer(0, shape_of(p), dtype or p.dtype), name=prefix + p.name)
                                   for p in self.parameters)
-        self.exp_avg = (self.parameters.clone(prefix="exp_avg", init="zeros") if beta1 is not None and beta1 > 0 else
-                        make("exp_avg.", lambda p: (1,)))
+        self.exp_avg = make("exp_avg.", (lambda p: p.shape) if beta1 is not None and beta1 > 0 else (lambda p: (1,)),
+                            mstype.float16 if self.compression else None)
         self.exp_avg_sq_row = make("exp_avg_sq_row_", lambda p: p.shape[:-1] if p.ndim > 1 else (1,))
         self.exp_avg_sq_col = make("exp_avg_sq_col_", lambda p: p.shape[:-2] + p.shape[-1:] if p.ndim > 1 else (1,))
         self.exp_avg_sq = make("exp_avg_sq_", lambda p: (1,) if p.ndim > 1 else p.shape or (1,))
