@@ -342,3 +342,57 @@ def test_lu_solve():
     for trans, m in ((0, a), (1, a.T)):
         x = scipy.linalg.lu_solve(scipy.linalg.lu_factor(Tensor(a)), Tensor(b), trans)
         assert np.allclose(m @ x.asnumpy(), b)
+
+
+SOURCE = r'''
+#include <stdint.h>
+#include <string.h>
+int add_scaled(int n, void **data, int *ndims, int64_t **shapes, const char **dtypes, void *stream, void *extra)
+{
+    if (n != 4 || ndims[2] != 2 || ndims[3] != 0) return 1;
+    if (strcmp(dtypes[0], "float32") != 0 || strcmp(dtypes[3], "int32") != 0) return 2;
+    int64_t size = shapes[2][0] * shapes[2][1];
+    const float *x = data[0], *y = data[1];
+    for (int64_t k = 0; k < size; k++) ((float *)data[2])[k] = x[k] + 2 * y[k];
+    *(int *)data[3] = (int)size;
+    return 0;
+}
+'''
+
+
+def test_operator_of_a_c_file(tmp_path):
+    (tmp_path / 'add.c').write_text(SOURCE)
+    x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    run = ops.Custom(f'{tmp_path}/add.c:add_scaled', lambda x, y: (x, ()), (ms.float32, ms.int32), 'aot',
+                     lambda x, y, out, dout: (dout[0], 2 * dout[0]))
+    total, size = run(x, ops.ones((3, 2)).T)
+    np.testing.assert_array_equal(total.asnumpy(), x.asnumpy() + 2)
+    assert int(size) == 6 and size.dtype == ms.int32
+    grads = ms.grad(lambda x, y: (run(x, y)[0] * x).sum(), (0, 1))(x, x)
+    np.testing.assert_array_equal(grads[1].asnumpy(), 2 * x.asnumpy())
+    with pytest.raises(RuntimeError, match="'add_scaled' failed with 2"):
+        run(x.astype(ms.float64), x)
+    for func, text in ((f'{tmp_path}/add.c:other', "no function 'other'"), (f'{tmp_path}/none.so:f', 'no file')):
+        with pytest.raises(ValueError, match=text):
+            ops.Custom(func, (2, 3), ms.float32, 'aot')(x, x)
+    with pytest.raises(TypeError, match='file_name:func_name'):
+        ops.Custom('add', (2, 3), ms.float32, 'aot')
+
+
+def test_what_is_said_of_an_operator():
+    info = ops.CustomRegOp('k').input(0, 'x').output(0, 'y').attr('s', 'required', 'all', value=[1, 2]) \
+        .dtype_format(ops.DataType.F32_Default, ops.DataType.I8_5HD).target('CPU').get_op_info()
+    assert info == {'op_name': 'k', 'inputs': [{'index': 0, 'name': 'x', 'paramType': 'required'}],
+                    'outputs': [{'index': 0, 'name': 'y', 'paramType': 'required'}],
+                    'attr': [{'name': 's', 'paramType': 'required', 'type': 'all', 'value': [1, 2]}], 'fusion_type': '',
+                    'dtype_format': [(('float32', 'DefaultFormat'), ('int8', 'NC1HWC0'))], 'target': 'CPU'}
+    assert ops.DataType.None_None == ('', '') and ops.DataType.F16_Default_List == ('float16', 'DefaultFormat', 'list')
+    with pytest.raises(AttributeError):
+        ops.DataType.F32_Other
+    with pytest.raises(ValueError, match='1 vs 0'):
+        ops.CustomRegOp().dtype_format(ops.DataType.F32_Default)
+
+    @ops.custom_info_register(info)
+    def f(x):
+        return x
+    assert f.reg_info == (info,)

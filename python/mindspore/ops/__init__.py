@@ -12,6 +12,7 @@ _HOME = {name: module for module, names in {
     'mindspore.ops.vm_impl_registry': 'get_vm_impl_fn',
     'mindspore.ops.fused': 'flash_attention_score prompt_flash_attention',
     'mindspore.mint.distributed': 'all_gather all_reduce barrier broadcast get_backend get_process_group_ranks get_rank new_group recv send',
+    'mindspore.ops.op_info_register': 'AiCPURegOp CpuRegOp CustomRegOp DataType TBERegOp custom_info_register',
     'mindspore.ops.shapes': 'shape rank size dyn_shape is_tensor typeof dtype isconstant tuple_to_array '
                              'is_sequence_value_unknown is_sequence_shape_unknown make_range',
     'mindspore.ops.older': 'lp_pool1d lp_pool2d fractional_max_pool2d fractional_max_pool3d conv3d_transpose crop_and_resize '
@@ -20,7 +21,7 @@ _HOME = {name: module for module, names in {
                            'is_dynamic_sequence_element_unknown type_as tensor_dot batch_dot linearize '
                            'add_rms_norm diff_ext embedding swiglu rotary_position_embedding multilabel_margin_loss sparse_segment_mean deformable_conv2d',
 }.items() for name in names.split()}
-_MODULES = ('auto_generate', 'composite', 'function', 'functional', 'operations', 'primitive', '_primitive_cache', 'vm_impl_registry')
+_MODULES = ('auto_generate', 'composite', 'function', 'functional', 'op_info_register', 'operations', 'primitive', '_primitive_cache', 'vm_impl_registry')
 
 
 def __getattr__(name):

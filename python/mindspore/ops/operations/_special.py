@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from mindspore import _c
 from mindspore._c import Tensor
 from mindspore.common import dtype as mstype
@@ -294,14 +296,21 @@ class HookBackward(Primitive):
         return out[0] if len(out) == 1 else out
 
 
+def _named(name):
+    return getattr(mstype, "bool_" if name == "bool" else name)
+
+
 class Custom(Primitive):
-    """A Python function of arrays as an operator (``func_type`` 'pyfunc'); ``bprop(*inputs, out, dout)`` is its gradient."""
+    """A Python function of arrays (``func_type`` 'pyfunc') or one of a library or C file ('aot', see op_info_register.Library) as
+    an operator; ``bprop(*inputs, out, dout)`` is its gradient."""
 
     def __init__(self, func, out_shape=None, out_dtype=None, func_type="pyfunc", bprop=None, reg_info=None):
         super().__init__("Custom")
-        if func_type != "pyfunc":
-            if func_type in ("hybrid", "akg", "tbe", "aicpu", "aot", "julia"):
-                raise NotImplementedError(f"For 'Custom', the 'func_type' must be 'pyfunc', but got '{func_type}'.")
+        if func_type == "aot":
+            func = self._compiled(func, out_shape, out_dtype, reg_info)
+        elif func_type != "pyfunc":
+            if func_type in ("hybrid", "akg", "tbe", "aicpu", "julia"):
+                raise NotImplementedError(f"For 'Custom', the 'func_type' must be 'pyfunc' or 'aot', but got '{func_type}'.")
             raise ValueError(f"For 'Custom', the 'func_type' must be in ['hybrid', 'akg', 'tbe', 'aicpu', 'aot', 'pyfunc', 'julia'], but got "
                              f"{func_type}.")
         if not callable(func):
@@ -309,6 +318,28 @@ class Custom(Primitive):
         if bprop is not None and not callable(bprop):
             raise TypeError(f"For 'Custom', the 'bprop' must be a function, but got {type(bprop).__name__}.")
         self.func, self.out_shape, self.out_dtype, self.func_type, self.bprop = func, out_shape, out_dtype, func_type, bprop
+
+    def _compiled(self, func, out_shape, out_dtype, reg_info):
+        """The function of a library as one of arrays."""
+        from mindspore.ops.op_info_register import Library
+        library = Library(func)
+        for name, value in (("out_shape", out_shape), ("out_dtype", out_dtype)):
+            if value is None:
+                raise ValueError(f"For 'Custom', the '{name}' must be given for 'aot'.")
+        if reg_info and reg_info.get("attr"):
+            raise NotImplementedError("For 'Custom', attributes of an 'aot' function are not supported: give it further inputs.")
+
+        def run(*inputs):
+            inputs = [np.ascontiguousarray(x) for x in inputs]
+            shapes = out_shape(*[x.shape for x in inputs]) if callable(out_shape) else out_shape
+            several = bool(shapes) and isinstance(shapes[0], (tuple, list))
+            shapes = list(shapes) if several else [shapes]
+            dtypes = self._dtypes([_named(x.dtype.name) for x in inputs], len(shapes))
+            outputs = [np.empty(s, mstype.dtype_to_nptype(d)) for s, d in zip(shapes, dtypes)]
+            arrays = [*inputs, *outputs]
+            library(arrays, [x.dtype.name for x in arrays])
+            return tuple(outputs) if several else outputs[0]
+        return run
 
     def _dtypes(self, inputs, n):
         """The dtypes that were announced, or None for each of n outputs."""
