@@ -36,7 +36,7 @@ _LAZY = {
     'mindspore.common.tools': 'run_check set_recursion_limit swap_tensors set_dump ms_memory_recycle',
     'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
                        'ckpt_to_safetensors safetensors_to_ckpt export load load_mindir save_mindir Model DatasetHelper connect_network_with_dataset data_sink Callback '
-                       'LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
+                       'LambdaCallback RunContext LossMonitor TimeMonitor FlopsUtilizationCollector History EarlyStopping ReduceLROnPlateau '
                        'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit '
                        'LossScaleManager FixedLossScaleManager DynamicLossScaleManager build_train_network '
                        'SummaryRecord SummaryCollector TrainFaultTolerance',

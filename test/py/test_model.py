@@ -280,3 +280,19 @@ def test_model_checkpoint_resumes_to_the_bit(tmp_path, mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
     for name, p in again.items():
         np.testing.assert_array_equal(p.asnumpy(), whole[name].asnumpy(), err_msg=name)
+
+
+def test_operations_are_counted(capsys):
+    net = nn.SequentialCell(nn.Conv2d(2, 4, 3, pad_mode='valid'), nn.ReLU(), nn.Flatten(), nn.Dense(64, 4))
+    rng = np.random.RandomState(0)
+    rows = ds.NumpySlicesDataset((rng.rand(32, 2, 6, 6).astype(np.float32), rng.rand(32, 4).astype(np.float32))).batch(16)
+    watch = T.FlopsUtilizationCollector(2, computility=1e9)
+    T.Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9)).train(1, rows, [watch])
+    convolution, product = 2 * (16 * 4 * 4 * 4) * 18, 2 * 16 * 64 * 4
+    assert watch.full_model_flops == 2 * convolution + 3 * product  # the images need no gradient
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f'Full model flops is {watch.full_model_flops}') and len(lines) == 3
+    assert all(line.startswith('Train per step time: ') and ' mfu:' in line for line in lines[1:])
+    for arguments in ((0,), (2, 0), (2, 1, 3), (True,)):
+        with pytest.raises((ValueError, TypeError)):
+            T.FlopsUtilizationCollector(*arguments)

@@ -7,7 +7,7 @@ _LAZY = {
     'mindspore.train.amp': 'build_train_network auto_mixed_precision custom_mixed_precision get_white_list get_black_list',
     'mindspore.train.dataset_helper': 'DatasetHelper connect_network_with_dataset data_sink',
     'mindspore.train.loss_scale_manager': 'LossScaleManager FixedLossScaleManager DynamicLossScaleManager',
-    'mindspore.train.callback': 'Callback LambdaCallback RunContext LossMonitor TimeMonitor History EarlyStopping ReduceLROnPlateau '
+    'mindspore.train.callback': 'Callback LambdaCallback RunContext LossMonitor TimeMonitor FlopsUtilizationCollector History EarlyStopping ReduceLROnPlateau '
                                 'LearningRateScheduler CheckpointConfig ModelCheckpoint BackupAndRestore OnRequestExit SummaryCollector TrainFaultTolerance',
     'mindspore.train.metrics': 'Metric rearrange_inputs names get_metric_fn Accuracy Precision Recall Fbeta F1 '
                                'TopKCategoricalAccuracy Top1CategoricalAccuracy Top5CategoricalAccuracy ROC auc ConfusionMatrix '

@@ -4,12 +4,15 @@ import time
 
 import numpy as np
 
+from mindspore.common._rows import Rows
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.runtime import synchronize
 from mindspore.train.callback._callback import Callback, loss_of
 
-__all__ = ["LossMonitor", "TimeMonitor", "History", "EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler"]
+__all__ = ["LossMonitor", "TimeMonitor", "History", "EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler", "FlopsUtilizationCollector"]
 
+_profile = Rows("_profile")
 _log = logging.getLogger("mindspore")
 
 
@@ -162,6 +165,48 @@ class _Plateau(Callback):
 
     def _better(self, value, than):
         return value - self.min_delta > than if self._up else value + self.min_delta < than
+
+
+class FlopsUtilizationCollector(Callback):
+    """Prints the time of each of ``data_size`` steps and which share of the machine's ``computility`` (operations a second) their
+    multiplications and additions are, those of products and convolutions, recomputed ones too. They are counted while the first
+    step runs. ``full_flops`` chooses between those of all devices and of this one, which are the same."""
+
+    def __init__(self, data_size, computility=1, full_flops=True, enable_ma_collector=False):
+        super().__init__()
+        if isinstance(data_size, bool) or not isinstance(data_size, int):
+            raise TypeError(f"The 'data_size' must be int, but got '{type(data_size).__name__}'")
+        self.data_size = check_count(data_size, "data_size", 1)
+        if isinstance(computility, bool) or not isinstance(computility, (int, float)) or computility <= 0:
+            raise ValueError(f"The 'computility' must be a number > 0, but got {computility}.")
+        for name, value in (("full_flops", full_flops), ("enable_ma_collector", enable_ma_collector)):
+            if not isinstance(value, bool):
+                raise TypeError(f"The '{name}' must be a bool, but got {type(value).__name__}.")
+        if enable_ma_collector:
+            raise NotImplementedError("For 'FlopsUtilizationCollector', there is no collector outside: 'enable_ma_collector' must be False.")
+        self.computility, self.full_flops = computility, full_flops
+        self.full_model_flops = None
+        self._since, self._before = 0.0, 0
+
+    @staticmethod
+    def _counted():
+        return sum(row[5] for row in _profile.table())
+
+    def step_begin(self, run_context):
+        if self.full_model_flops is None:
+            self._before = self._counted()
+            _profile.start(False)
+        self._since = time.perf_counter()
+
+    def step_end(self, run_context):
+        synchronize()
+        seconds = time.perf_counter() - self._since
+        if self.full_model_flops is None:
+            _profile.stop()
+            self.full_model_flops = float(self._counted() - self._before)
+            print(f"Full model flops is {self.full_model_flops}, Shard model flops is {self.full_model_flops}.")
+        share = self.full_model_flops / seconds / self.computility
+        print(f"Train per step time: {seconds * 1e3:.3f} ms mfu:{share:.2%}")
 
 
 class EarlyStopping(_Plateau):
