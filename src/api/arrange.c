@@ -242,16 +242,28 @@ MS_API(diagonal_scatter, "ops.diagonal_scatter Tensor.diagonal_scatter",
     return R(back_from_end(ms_reshape(y, (MsInts){t->ndim, shape}), p));
 }
 
-MS_API(trace, "ops.trace mint.trace", "(input: Tensor) -> Tensor")
+static MsStatus trace(MsApiCall *c, int offset, int axis1, int axis2, MsDtype d)
 {
-    MsTensor *d = diagonal_of("trace", T(0), 0, 0, 1);
-    return R(d ? ms_sum(d, MS_INTS(-1), false) : NULL);
+    MsTensor *x = ms__cast_to(diagonal_of("trace", T(0), offset, axis1, axis2), d);
+    return R(ms_sum(x, MS_INTS(-1), false));
+}
+/* Integers and bool add up as int64. */
+static MsDtype sum_dtype(const MsTensor *x)
+{
+    return is_exact(x) ? MS_INT64 : ms_tensor_dtype(x);
+}
+MS_API(trace, "ops.trace", "(input: Tensor) -> Tensor")
+{
+    return trace(c, 0, 0, 1, ms_tensor_dtype(T(0)));
+}
+MS_API(trace_mint, "mint.trace", "(input: Tensor) -> Tensor")
+{
+    return trace(c, 0, 0, 1, sum_dtype(T(0)));
 }
 MS_API(trace_method, "Tensor.trace",
        "(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: dtype? = None) -> Tensor")
 {
-    MsTensor *d = ms__cast_to(diagonal_of("trace", T(0), I(1), I(2), I(3)), DTYPE(4));
-    return R(d ? ms_sum(d, MS_INTS(-1), false) : NULL);
+    return trace(c, I(1), I(2), I(3), GIVEN(4) ? DTYPE(4) : sum_dtype(T(0)));
 }
 
 /* The main diagonal of a matrix (or of a cube) filled; wrap goes on below a tall matrix after a row between.

@@ -322,11 +322,12 @@ static MsStatus rounded(MsApiCall *c)
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
     if (!GIVEN(2)) return R(divide(x, y));
-    if (strcmp(ARG(2)->s, "floor") == 0) return R(floor_divide(x, y));
-    if (strcmp(ARG(2)->s, "trunc") != 0)
+    bool trunc = strcmp(ARG(2)->s, "trunc") == 0;
+    if (!trunc && strcmp(ARG(2)->s, "floor") != 0)
         return MS_FAIL(MS_ERROR_VALUE,
                        "For 'div', 'rounding_mode' must be None, 'floor' or 'trunc', but got '%s'.",
                        ARG(2)->s);
+    if (!trunc || ms_tensor_dtype(x) == MS_BOOL) return R(floor_divide(x, y));
     if (!is_exact(x)) return R(ms_trunc(ms_div(x, y)));
     MsTensor *rest = c_modulo(x, y); /* exact for every integer */
     return R(floor_divide(subtract(x, rest), y));
@@ -394,8 +395,7 @@ MS_API(minimum, "ops.minimum mint.minimum Tensor.minimum",
     return pair(c, ms_minimum);
 }
 
-MS_API(eq, "ops.eq ops.equal mint.eq mint.equal Tensor.eq",
-       "(input: Tensor|number, other: Tensor|number) -> Tensor")
+MS_API(eq, "ops.eq ops.equal mint.eq Tensor.eq", "(input: Tensor|number, other: Tensor|number) -> Tensor")
 {
     return compare(c, ms_eq);
 }
@@ -639,8 +639,9 @@ static MsTensor *close_to(MsApiCall *c)
     x = floating(x);
     y = floating(y);
     if (!x || !y) return NULL;
-    MsDtype d = ms_tensor_dtype(y);
-    MsTensor *limit = ms_add(ms_tensor_scalar(d, F(3)), ms_mul(ms_tensor_scalar(d, F(2)), ms_abs(y)));
+    MsTensor *size = ms_abs(y);
+    MsDtype d = ms_tensor_dtype(size);
+    MsTensor *limit = ms_add(ms_tensor_scalar(d, F(3)), ms_mul(ms_tensor_scalar(d, F(2)), size));
     MsTensor *near = ms_logical_and(ms_le(ms_abs(ms_sub(x, y)), limit), ms_is_finite(y));
     near = ms_logical_or(near, ms_eq(x, y));
     return I(4) ? ms_logical_or(near, ms_logical_and(ms_is_nan(x), ms_is_nan(y))) : near;
@@ -656,16 +657,29 @@ MS_API_ALSO(isclose_x2, isclose, "Tensor.isclose",
             "(input: Tensor, x2: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = "
             "False) -> Tensor")
 
-MS_API(allclose, "mint.allclose Tensor.allclose",
-       "(input: Tensor, other: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = False) "
-       "-> Tensor")
+/* Whether all are true: a Python bool; within a staged function, where there is no value, a tensor. */
+static MsStatus whole(MsApiCall *c, MsTensor *each)
 {
-    /* A Python bool; within a staged function, where there is no value, a tensor. */
-    MsTensor *near = close_to(c), *all = near ? ms_reduce_all(near, MS_INTS_NONE, false) : NULL;
+    MsTensor *all = ms_reduce_all(each, MS_INTS_NONE, false);
     if (!all) return ms_error()->code;
     if (!ms__concrete(all)) return R(all);
     c->out = (MsArg){.kind = MS_ARG_BOOL};
     return ms_tensor_item_int(all, &c->out.i);
+}
+
+MS_API(allclose, "mint.allclose Tensor.allclose",
+       "(input: Tensor, other: Tensor, rtol: number = 1e-05, atol: number = 1e-08, equal_nan: bool = False) "
+       "-> Tensor")
+{
+    return whole(c, close_to(c));
+}
+
+MS_API(equal_whole, "mint.equal", "(input: Tensor, other: Tensor) -> Tensor")
+{
+    MsTensor *x, *y;
+    MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
+    bool alike = x->ndim == y->ndim && !memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape);
+    return whole(c, alike ? ms_eq(x, y) : ms_tensor_scalar(MS_BOOL, 0));
 }
 
 MS_API(equal_method, "Tensor.equal", "(input: Tensor|number, other: Tensor|number) -> Tensor")

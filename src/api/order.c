@@ -96,28 +96,28 @@ MS_API(bucketize, "ops.bucketize", "(input: Tensor, boundaries: any, *, right: b
 
 /* ---- running sums ---- */
 
-static MsStatus cumbest(MsApiCall *c, bool max)
+static MsStatus cumbest(MsApiCall *c, bool max, MsDtype index)
 {
     MsTensor *x = orderable(T(0)), *y[2];
     if (!x) return ms_error()->code;
     MS_TRY(max ? ms_cummax(x, I(1), y) : ms_cummin(x, I(1), y));
-    return sorted_pair(c, y, ms_tensor_dtype(T(0)), MS_INT64);
+    return sorted_pair(c, y, ms_tensor_dtype(T(0)), index);
 }
 MS_API(cummax, "ops.cummax Tensor.cummax", "(input: Tensor, axis: int) -> any")
 {
-    return cumbest(c, true);
+    return cumbest(c, true, MS_INT64);
 }
 MS_API(cummin, "ops.cummin Tensor.cummin", "(input: Tensor, axis: int) -> any")
 {
-    return cumbest(c, false);
+    return cumbest(c, false, MS_INT32);
 }
 MS_API(cummax_mint, "mint.cummax", "(input: Tensor, dim: int) -> any")
 {
-    return cumbest(c, true);
+    return cumbest(c, true, MS_INT64);
 }
 MS_API(cummin_mint, "mint.cummin", "(input: Tensor, dim: int) -> any")
 {
-    return cumbest(c, false);
+    return cumbest(c, false, MS_INT64);
 }
 
 /* Differences of neighbours, n times. */

@@ -124,11 +124,11 @@ MS_API(logaddexp2, "ops.logaddexp2 mint.logaddexp2 Tensor.logaddexp2",
 static MsTensor *scale_by_two(MsTensor *x, MsTensor *y)
 {
     x = floating(x);
-    return ms_mul(x, ms_exp(ms_mul(ms__cast_to(y, dtype_of(x)), constant(x, M_LN2))));
+    return ms_mul(x, ms_exp(ms_mul(floating(y), constant(x, M_LN2))));
 }
 MS_API(ldexp_name, "ops.ldexp Tensor.ldexp", "(x: Tensor, other: Tensor) -> Tensor")
 {
-    return R(scale_by_two(T(0), T(1)));
+    return pair(c, scale_by_two);
 }
 
 /* 0 where x is 0, unless y is NaN. */

@@ -886,7 +886,8 @@ MS_API(shape_63_flip, "ops.flip mint.flip Tensor.flip", "(input: Tensor, dims: i
 {
     int64_t buf[MS_MAX_DIM];
     MsInts a = INTS(1, buf);
-    return a.n < 0 ? ms_error()->code : R(ms_flip(T(0), a));
+    if (a.n < 0) return ms_error()->code;
+    return R(a.n ? ms_flip(T(0), a) : T(0)); /* the operator takes no axes as all of them */
 }
 
 MS_API(shape_64_sort, "ops.sort", "(input_x: Tensor, axis: int = -1, descending: bool = False) -> Tensor")
@@ -948,8 +949,7 @@ MS_API(shape_71_cumsum, "ops.cumsum", "(x: Tensor, axis: int, dtype: dtype = Non
 
 MS_API(shape_72_cumsum, "mint.cumsum", "(input: Tensor, dim: int, dtype: dtype = None) -> Tensor")
 {
-    MsDtype d = ms_tensor_dtype(T(0));
-    return running(c, ms_cumsum, d == MS_BOOL || ms_dtype_is_int(d) ? MS_INT64 : MS_DTYPE_NONE);
+    return running(c, ms_cumsum, is_exact(T(0)) ? MS_INT64 : MS_DTYPE_NONE);
 }
 
 MS_API(shape_73_cumsum, "Tensor.cumsum", "(self: Tensor, axis: int = None, dtype: dtype = None) -> Tensor")
@@ -964,7 +964,7 @@ MS_API_ALSO(shape_73_cumsum_dim, shape_73_cumsum, "Tensor.cumsum",
 MS_API(shape_74_cumprod, "ops.cumprod mint.cumprod Tensor.cumprod",
        "(input: Tensor, dim: int, dtype: dtype = None) -> Tensor")
 {
-    return running(c, ms_cumprod, MS_DTYPE_NONE);
+    return running(c, ms_cumprod, is_exact(T(0)) ? MS_INT64 : MS_DTYPE_NONE);
 }
 
 MS_API(shape_75_nonzero, "ops.nonzero mint.nonzero Tensor.nonzero",

@@ -419,27 +419,27 @@ void ms__tensor_become(MsTensor *to, MsTensor *from)
     to->version++;
 }
 
-/* ---- public accessors ---- */
+/* ---- public accessors: an error passes through them, so that of NULL they tell of nothing ---- */
 
 MsDtype ms_tensor_dtype(const MsTensor *t)
 {
-    return (MsDtype)t->dtype;
+    return t ? (MsDtype)t->dtype : MS_BOOL;
 }
 int ms_tensor_ndim(const MsTensor *t)
 {
-    return t->ndim;
+    return t ? t->ndim : 0;
 }
 const int64_t *ms_tensor_shape(const MsTensor *t)
 {
-    return t ? t->shape : NULL; /* rules pass the shape of a result that may be missing on to a function */
+    return t ? t->shape : NULL;
 }
 const int64_t *ms_tensor_strides(const MsTensor *t)
 {
-    return t->strides;
+    return t ? t->strides : NULL;
 }
 int64_t ms_tensor_numel(const MsTensor *t)
 {
-    return t->numel;
+    return t ? t->numel : 0;
 }
 bool ms_tensor_is_contiguous(const MsTensor *t)
 {

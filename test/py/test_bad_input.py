@@ -127,3 +127,8 @@ def test_a_convolution_says_how_many_channels_it_takes():
         ms.nn.Conv2d(3, 8, 3)(x)
     with pytest.raises(ValueError, match='output channels must be a multiple of the 2 groups'):
         ops.conv2d(x, ops.ones((3, 2, 3, 3), ms.float32), groups=2)
+def test_truncated_division_of_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match="broadcast"):
+        mint.div(Tensor([1, 2, 3]), Tensor([1, 2]), rounding_mode="trunc")
+    bools = mint.div(Tensor([True, False]), Tensor([True, True]), rounding_mode="trunc")
+    assert bools.dtype == ms.bool_ and bools.asnumpy().tolist() == [True, False]

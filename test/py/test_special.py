@@ -185,3 +185,26 @@ def test_order_of_rows(dtype, n):
     if dtype[0] == 'f':
         x, high = x[1:], high[1:]
     np.testing.assert_array_equal(ops.topk(Tensor(x), k)[1].asnumpy(), high[:, :k])
+
+
+@pytest.mark.parametrize('dtype', [np.float16, np.float32, np.float64])
+def test_values_at_infinity(dtype):
+    x = Tensor(np.array([np.inf, -np.inf, np.nan] * 9, dtype))  # a vector and a rest
+    for fn, want in ((ops.asinh, [np.inf, -np.inf, np.nan]), (ops.Softplus(), [np.inf, 0, np.nan]),
+                     (ops.logsigmoid, [0, -np.inf, np.nan])):
+        if fn is not ops.logsigmoid or dtype != np.float16:
+            np.testing.assert_array_equal(fn(x).asnumpy(), np.array(want * 9, dtype))
+
+
+def test_whole_tensors_compared():
+    a, b = Tensor([1, 2]), Tensor([1., 2.])
+    assert mint.equal(a, b) is True and mint.equal(a, Tensor([1, 3])) is False and mint.equal(a, Tensor([[1, 2]])) is False
+    assert ms.jit(lambda p, q: p if mint.equal(p, q) else q + 1)(a, Tensor([5, 6])).asnumpy().tolist() == [6, 7]
+    z = Tensor(np.array([1 + 2j, 3], np.complex64))
+    assert mint.isclose(z, z + 1e-7).asnumpy().all() and not mint.allclose(z, z + Tensor(np.complex64(1j)))
+
+
+def test_power_of_two_in_the_wider_dtype():
+    y = ops.ldexp(Tensor([True, False]), f64(1.5, 2))
+    assert y.dtype == ms.float64
+    close(y, [2**1.5, 0])

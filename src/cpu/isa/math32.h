@@ -211,16 +211,17 @@ LANE float f32_log1p(float x)
 }
 LANE float f32_softplus(float x)
 {
-    return (float)((x > 0 ? (double)x : (double)x * 0) + wide_log1p(wide_exp(-fabs((double)x))));
+    return (float)((x > 0 ? (double)x : x < 0 ? 0 : (double)x) + wide_log1p(wide_exp(-fabs((double)x))));
 }
 LANE float f32_log_sigmoid(float x)
 {
-    return (float)((x < 0 ? (double)x : (double)x * 0) - wide_log1p(wide_exp(-fabs((double)x))));
+    return (float)((x < 0 ? (double)x : x > 0 ? 0 : (double)x) - wide_log1p(wide_exp(-fabs((double)x))));
 }
 LANE float f32_asinh(float x)
 {
     double a = fabs((double)x), aa = a * a;
-    return signed_like((float)wide_log1p(a + aa / (1 + sqrt(1 + aa))), x);
+    double y = wide_log1p(a + aa / (1 + sqrt(1 + aa)));
+    return signed_like((float)(a < (double)INFINITY ? y : a), x);
 }
 LANE float f32_acosh(float x)
 {

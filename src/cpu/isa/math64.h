@@ -9,11 +9,11 @@ LANE double f64_sigmoid(double x)
 }
 LANE double f64_softplus(double x)
 {
-    return (x > 0 ? x : x * 0) + log1p(exp(-fabs(x)));
+    return (x > 0 ? x : x < 0 ? 0 : x) + log1p(exp(-fabs(x)));
 }
 LANE double f64_log_sigmoid(double x)
 {
-    return (x < 0 ? x : x * 0) - log1p(exp(-fabs(x)));
+    return (x < 0 ? x : x > 0 ? 0 : x) - log1p(exp(-fabs(x)));
 }
 
 /* Abramowitz and Stegun 7.1.1: erf; the density of the normal distribution for the slopes. */

@@ -60,7 +60,7 @@ def cumsum(x, axis, dtype=None):
 
 
 def cumprod(x, dim, dtype=None):
-    return np.cumprod(x if dtype is None else x.astype(np_dtype(dtype)), dim, None if dtype is not None else x.dtype)
+    return np.cumprod(x if dtype is None else x.astype(np_dtype(dtype)), dim)
 
 
 row('ops.cumsum', cumsum, c(D, 0), c(x=I, axis=1, dtype=ms.float32), c(I, -1), c(I.astype(np.int8), 0))
@@ -68,7 +68,8 @@ row('Tensor.cumsum', cumsum, c(D, 0), c(I, axis=1, dtype=ms.float32))
 row('Tensor.cumsum', lambda x, axis: np.cumsum(x, axis, np.int32), c(I.astype(np.int8), 0), c(B, 1), c(np.array([200, 100], np.uint8), 0))
 row('Tensor.cumsum', lambda x, dim, dtype=None: cumsum(x, dim, dtype), c(D, dim=0), c(I, dim=1, dtype=ms.float32))
 row('mint.cumsum', lambda x, dim, dtype=None: cumsum(x, dim, dtype), c(D, 0), c(input=I, dim=1, dtype=ms.float32))
-row('ops.cumprod mint.cumprod Tensor.cumprod', cumprod, c(D, 0), c(I, 1), c(I, dim=1, dtype=ms.float32))
+row('ops.cumprod mint.cumprod Tensor.cumprod', cumprod, c(D, 0), c(I, 1), c(I, dim=1, dtype=ms.float32),
+    c(I.astype(np.int8), 0), c(B, 1))
 
 
 def running(fn, x, axis, dtype):
@@ -82,8 +83,8 @@ def running(fn, x, axis, dtype):
 
 
 for name, fn in (('max', np.maximum), ('min', np.minimum)):
-    row(f'ops.cum{name} Tensor.cum{name}', lambda input, axis, fn=fn: running(fn, input, axis, np.int64), c(D, 0), c(D, 1),
-        c(REPEAT, axis=1))
+    row(f'ops.cum{name} Tensor.cum{name}', lambda input, axis, fn=fn, at=np.int64 if name == 'max' else np.int32:
+        running(fn, input, axis, at), c(D, 0), c(D, 1), c(REPEAT, axis=1))
     row(f'mint.cum{name}', lambda input, dim, fn=fn: running(fn, input, dim, np.int64), c(D, 0), c(D, 1), c(REPEAT, dim=1))
 
 

@@ -169,7 +169,7 @@ def reverse(x, axis):
     return np.flip(x, ints(axis))
 
 
-row('ops.flip mint.flip Tensor.flip', lambda x, dims: np.flip(x, ints(dims)), c(T3, (0, 2)), c(T3, dims=1), c(T3, (-1,)))
+row('ops.flip mint.flip Tensor.flip', lambda x, dims: np.flip(x, ints(dims)), c(T3, (0, 2)), c(T3, dims=1), c(T3, (-1,)), c(T3, ()))
 row('ops.reverse Tensor.reverse', reverse, c(T3, (0, 2)), c(x=T3, axis=[1]))
 row('ops.fliplr Tensor.fliplr', np.fliplr, c(F))
 row('ops.flipud Tensor.flipud', np.flipud, c(F))
@@ -240,7 +240,8 @@ row('ops.trace mint.trace', np.trace, c(f(3, 3)), c(M))
 row('Tensor.trace', lambda x, offset=0, axis1=0, axis2=1, dtype=None: np.trace(
     x if dtype is None else x.astype(np_dtype(dtype)), offset, axis1, axis2), c(M), c(T3, 1, 1, 2, ms.float32),
     c(T3, offset=-1, axis1=2, axis2=0), grad=False)
-row('Tensor.trace', lambda x: np.trace(x), c(M))
+row('Tensor.trace', lambda x: np.trace(x), c(M), c(np.eye(3, dtype=np.int16)))
+row('mint.trace', np.trace, c(M), c(np.eye(3, dtype=np.int16)))
 
 
 def fill_diagonal(x, fill_value, wrap=False):
