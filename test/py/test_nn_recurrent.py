@@ -200,3 +200,11 @@ def test_encoder_layer():
     hidden = np.maximum(y @ net.dense1.weight.asnumpy().T + net.dense1.bias.asnumpy(), 0)
     want = norm(y + hidden @ net.dense2.weight.asnumpy().T + net.dense2.bias.asnumpy())
     np.testing.assert_allclose(net(Tensor(x)).asnumpy(), want, atol=2e-5)
+
+
+def test_weights_are_those_of_the_lists():
+    one, other = nn.LSTM(4, 3), nn.LSTM(4, 3)
+    for name in ("w_ih_list", "w_hh_list", "b_ih_list", "b_hh_list"):
+        setattr(one, name, getattr(other, name))
+    x, h = Tensor(RNG.randn(5, 2, 4).astype(np.float32)), Tensor(RNG.randn(1, 2, 3).astype(np.float32))
+    np.testing.assert_array_equal(one(x, (h, h))[0].asnumpy(), other(x, (h, h))[0].asnumpy())

@@ -157,6 +157,8 @@ def eigh(a, b=None, lower=True, eigvals_only=False, overwrite_a=False, overwrite
         w, v = _linalg.eigh(c, True)
         v = _ops['matmul'](low, v) if type == 3 else _linalg.triangular(low, v, False, False, 2)
     if eigvals is not None:
+        if not isinstance(eigvals, (tuple, list)) or len(eigvals) != 2:
+            raise ValueError(f"For 'eigh', 'eigvals' must be a pair of int, but got {eigvals}.")
         first, last = eigvals
         if not 0 <= first <= last < a.shape[-1]:
             raise ValueError(f"For 'eigh', 'eigvals' must be a range within [0, {a.shape[-1]}), but got {eigvals}.")

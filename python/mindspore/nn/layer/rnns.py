@@ -59,9 +59,8 @@ class _RNNBase(Cell):
             self.b_hh_list = make("bias_hh", lambda k: [rows])
 
     def _weights(self):
-        suffixes = [f"_l{k}{d}" for k in range(self.num_layers) for d in (("", "_reverse") if self.bidirectional else ("",))]
-        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh") if self.has_bias else ("weight_ih", "weight_hh")
-        return [getattr(self, kind + suffix) for suffix in suffixes for kind in kinds]
+        lists = [self.w_ih_list, self.w_hh_list] + ([self.b_ih_list, self.b_hh_list] if self.has_bias else [])
+        return [weight for layer in zip(*lists) for weight in layer]
 
     def construct(self, x, hx=None, seq_length=None):
         who, lstm = self.cls_name, self.mode == "LSTM"

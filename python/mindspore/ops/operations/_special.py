@@ -198,7 +198,7 @@ class Assert(Primitive):
 
     def _fail(self, *input_data):
         shown = [x.asnumpy().ravel()[:self.summarize].tolist() if isinstance(x, Tensor) else x for x in input_data]
-        raise RuntimeError(f"For 'Assert', the condition is false; data: {shown}.")
+        raise RuntimeError(f"For 'Assert', assert failed: the condition is false; data: {shown}.")
 
 
 class Partial(Primitive):
