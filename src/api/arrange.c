@@ -252,13 +252,20 @@ static MsDtype sum_dtype(const MsTensor *x)
 {
     return is_exact(x) ? MS_INT64 : ms_tensor_dtype(x);
 }
+static MsStatus trace_of_matrix(MsApiCall *c, MsDtype d)
+{
+    if (T(0)->ndim != 2)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'trace', the input must have 2 dimensions, but got %d.",
+                       T(0)->ndim);
+    return trace(c, 0, 0, 1, d);
+}
 MS_API(trace, "ops.trace", "(input: Tensor) -> Tensor")
 {
-    return trace(c, 0, 0, 1, ms_tensor_dtype(T(0)));
+    return trace_of_matrix(c, ms_tensor_dtype(T(0)));
 }
 MS_API(trace_mint, "mint.trace", "(input: Tensor) -> Tensor")
 {
-    return trace(c, 0, 0, 1, sum_dtype(T(0)));
+    return trace_of_matrix(c, sum_dtype(T(0)));
 }
 MS_API(trace_method, "Tensor.trace",
        "(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: dtype? = None) -> Tensor")
@@ -339,7 +346,10 @@ MS_API(slice_scatter, "ops.slice_scatter Tensor.slice_scatter",
     for (int d = 0; d < t->ndim; d++) step[d] = 1, shape[d] = t->shape[d];
     shape[a] = (to - from + I(5) - 1) / I(5);
     begin[a] = shape[a] ? from : 0, step[a] = shape[a] > 1 ? I(5) : 1;
-    src = ms_broadcast_to(src, (MsInts){t->ndim, shape});
+    if (src && (src->ndim != t->ndim || memcmp(src->shape, shape, (size_t)t->ndim * sizeof *shape) != 0))
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'slice_scatter', 'src' must have the shape of the slice %s, but got %s.",
+                       ms__shape_text(t->ndim, shape), ms__shape_text(src->ndim, src->shape));
     return R(ms_slice_update(t, src, (MsInts){t->ndim, begin}, (MsInts){t->ndim, step}));
 }
 

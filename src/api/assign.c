@@ -42,6 +42,9 @@ MS_API(copy_in_place, "Tensor.copy_",
 
 MS_API(fill_in_place, "Tensor.fill_", "(self: Tensor, value: Tensor|number) -> Tensor")
 {
+    if (ARG(1)->kind == MS_ARG_TENSOR && T(1)->ndim > 0)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'fill_', the value must have no dimensions, but got shape %s.",
+                       ms__shape_text(T(1)->ndim, T(1)->shape));
     return write_back(c, ms__arg_tensor(ARG(1), T(0)));
 }
 

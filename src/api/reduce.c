@@ -228,16 +228,17 @@ MS_API(max_all, "mint.max Tensor.max", "(input: Tensor) -> Tensor")
     return R(ms_reduce_max(T(0), MS_INTS_NONE, false));
 }
 
-MS_API(max_dim, "mint.max Tensor.max", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
-{
-    return found(c, T(0), true, I(1), I(2));
-}
-
+/* Before the row with an axis: a tensor of one integer would do for one. */
 MS_API(max_pair, "mint.max", "(input: Tensor, other: Tensor) -> Tensor")
 {
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
     return R(ms_maximum(x, y));
+}
+
+MS_API(max_dim, "mint.max Tensor.max", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
+{
+    return found(c, T(0), true, I(1), I(2));
 }
 
 MS_API(max_axis, "Tensor.max",
@@ -255,16 +256,16 @@ MS_API(min_all, "mint.min Tensor.min", "(input: Tensor) -> Tensor")
     return R(ms_reduce_min(T(0), MS_INTS_NONE, false));
 }
 
-MS_API(min_dim, "mint.min Tensor.min", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
-{
-    return found(c, T(0), false, I(1), I(2));
-}
-
 MS_API(min_pair, "mint.min", "(input: Tensor, other: Tensor) -> Tensor")
 {
     MsTensor *x, *y;
     MS_TRY(ms__arg_promote(c, 0, 1, &x, &y));
     return R(ms_minimum(x, y));
+}
+
+MS_API(min_dim, "mint.min Tensor.min", "(input: Tensor, dim: int, keepdim: bool = False) -> Tensor")
+{
+    return found(c, T(0), false, I(1), I(2));
 }
 
 MS_API(min_axis, "Tensor.min",

@@ -49,7 +49,8 @@ MS_API(property_h, "Tensor.H", "(self: Tensor) -> Tensor")
     return R(t && ms_dtype_is_complex(ms_tensor_dtype(t)) ? ms_conj(t) : t);
 }
 
-MS_API(moveaxis, "ops.moveaxis Tensor.moveaxis", "(x: Tensor, source: any, destination: any) -> Tensor")
+MS_API(moveaxis, "ops.moveaxis ops.movedim Tensor.moveaxis Tensor.movedim",
+       "(x: Tensor, source: any, destination: any) -> Tensor")
 {
     MsTensor *t = T(0);
     VAR("movedim", 1, buf0, from);

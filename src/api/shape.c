@@ -330,10 +330,14 @@ static MsStatus one_hot(MsApiCall *c)
     return R(ms__move_axis(ms_where(hit, on, like(off, on)), nd, axis));
 }
 
-static MsStatus fill(MsApiCall *c, MsTensor *x, MsTensor *mask, const MsArg *value)
+static MsStatus fill(MsApiCall *c)
 {
-    MsTensor *v = like(ms__arg_tensor(value, x), x);
-    return R(v ? ms_where(mask, v, x) : NULL);
+    MsTensor *x = T(0), *v = like(ms__arg_tensor(ARG(2), x), x);
+    if (ms_tensor_ndim(v) > 0)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'masked_fill', the value must have no dimensions, but got shape %s.",
+                       ms__shape_text(v->ndim, v->shape));
+    return R(ms_where(T(1), v, x));
 }
 
 static MsStatus masked(MsApiCall *c)
@@ -499,16 +503,24 @@ MS_API(shape_6_permute, "Tensor.permute", "(self: Tensor, *axes: any) -> Tensor"
 }
 MS_API_ALSO(shape_6_permute_dims, shape_6_permute, "Tensor.permute", "(self: Tensor, dims: any) -> Tensor")
 
-MS_API(shape_7_permute, "ops.permute", "(input: Tensor, axis: ints) -> Tensor")
+/* Unlike a transpose, which reverses the axes when none is named. */
+static MsStatus reordered(MsApiCall *c)
 {
     int64_t buf[MS_MAX_DIM];
-    return R(permute(T(0), INTS(1, buf)));
+    MsInts dims = INTS(1, buf);
+    if (dims.n >= 0 && dims.n != rank(T(0)))
+        return MS_FAIL(MS_ERROR_VALUE, "For 'permute', there must be %d axes, but got %d.", rank(T(0)),
+                       dims.n);
+    return R(permute(T(0), dims));
+}
+MS_API(shape_7_permute, "ops.permute", "(input: Tensor, axis: ints) -> Tensor")
+{
+    return reordered(c);
 }
 
 MS_API(shape_8_permute, "mint.permute", "(input: Tensor, dims: ints) -> Tensor")
 {
-    int64_t buf[MS_MAX_DIM];
-    return R(permute(T(0), INTS(1, buf)));
+    return reordered(c);
 }
 
 MS_API(shape_9_swapaxes, "ops.swapaxes mint.swapaxes Tensor.swapaxes",
@@ -784,16 +796,24 @@ MS_API(shape_47_gather_nd, "ops.gather_nd Tensor.gather_nd", "(input_x: Tensor, 
     return R(ms_gather_nd(T(0), indices(T(1))));
 }
 
+static MsStatus index_select(MsApiCall *c)
+{
+    if (rank(T(2)) > 1)
+        return MS_FAIL(MS_ERROR_VALUE,
+                       "For 'index_select', the index must have at most 1 dimension, but got %d.",
+                       rank(T(2)));
+    return R(ms_gather(T(0), indices(T(2)), I(1)));
+}
 MS_API(shape_48_index_select, "ops.index_select Tensor.index_select",
        "(input: Tensor, axis: int, index: Tensor) -> Tensor")
 {
-    return R(ms_gather(T(0), indices(T(2)), I(1)));
+    return index_select(c);
 }
 
 MS_API(shape_49_index_select, "mint.index_select Tensor.index_select",
        "(input: Tensor, dim: int, index: Tensor) -> Tensor")
 {
-    return R(ms_gather(T(0), indices(T(2)), I(1)));
+    return index_select(c);
 }
 
 MS_API(shape_50_masked_select, "ops.masked_select mint.masked_select Tensor.masked_select",
@@ -805,13 +825,13 @@ MS_API(shape_50_masked_select, "ops.masked_select mint.masked_select Tensor.mask
 MS_API(shape_51_masked_fill, "ops.masked_fill",
        "(input_x: Tensor, mask: Tensor, value: Tensor|number) -> Tensor")
 {
-    return fill(c, T(0), T(1), ARG(2));
+    return fill(c);
 }
 
 MS_API(shape_52_masked_fill, "mint.masked_fill Tensor.masked_fill",
        "(input: Tensor, mask: Tensor, value: Tensor|number) -> Tensor")
 {
-    return fill(c, T(0), T(1), ARG(2));
+    return fill(c);
 }
 
 MS_API(shape_53_scatter, "ops.scatter Tensor.scatter",
@@ -981,12 +1001,4 @@ MS_API(shape_79_contiguous, "Tensor.contiguous", "(self: Tensor) -> Tensor")
 MS_API(shape_80_clone, "mint.clone Tensor.clone Tensor.copy", "(input: Tensor) -> Tensor")
 {
     return R(ms_copy(T(0)));
-}
-
-MS_API(shape_81_movedim, "ops.movedim Tensor.movedim", "(x: Tensor, source: int, destination: int) -> Tensor")
-{
-    int from, to;
-    MS_TRY(axis_of("movedim", I(1), rank(T(0)), &from));
-    MS_TRY(axis_of("movedim", I(2), rank(T(0)), &to));
-    return R(ms__move_axis(T(0), from, to));
 }

@@ -127,8 +127,27 @@ def test_a_convolution_says_how_many_channels_it_takes():
         ms.nn.Conv2d(3, 8, 3)(x)
     with pytest.raises(ValueError, match='output channels must be a multiple of the 2 groups'):
         ops.conv2d(x, ops.ones((3, 2, 3, 3), ms.float32), groups=2)
+
+
 def test_truncated_division_of_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match="broadcast"):
         mint.div(Tensor([1, 2, 3]), Tensor([1, 2]), rounding_mode="trunc")
     bools = mint.div(Tensor([True, False]), Tensor([True, True]), rounding_mode="trunc")
     assert bools.dtype == ms.bool_ and bools.asnumpy().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: ops.permute(x, ()), lambda x: mint.permute(x, (0,)), lambda x: ops.index_select(x, 0, Tensor([[0]])),
+    lambda x: ops.masked_fill(x, x > 2, x), lambda x: ops.slice_scatter(x, Tensor(np.ones((1, 1), np.float32))),
+    lambda x: x.copy().fill_(x), lambda x: ops.trace(x[None]), lambda x: mint.trace(x[None]),
+    lambda x: ops.movedim(x, (0, 1), (0, 0)), lambda x: ops.movedim(x, (0, 1), 0)])
+def test_shapes_that_an_operator_does_not_take(call):
+    with pytest.raises(ValueError):
+        call(Tensor(np.arange(6, dtype=np.float32).reshape(2, 3)))
+
+
+def test_a_tensor_of_one_integer_is_the_other_operand():
+    for other in (Tensor([0]), Tensor(0)):
+        assert mint.max(Tensor([1.0]), other).asnumpy().tolist() == [1]
+        assert mint.min(Tensor([1.0]), other).asnumpy().tolist() == [0]
+    assert mint.max(Tensor([1.0]), 0)[1].asnumpy() == 0

@@ -169,6 +169,7 @@ def reverse(x, axis):
     return np.flip(x, ints(axis))
 
 
+row('ops.movedim Tensor.movedim ops.moveaxis Tensor.moveaxis', np.moveaxis, c(T3, 0, -1), c(T3, (0, 1), (2, 0)), c(T3, -1, 1))
 row('ops.flip mint.flip Tensor.flip', lambda x, dims: np.flip(x, ints(dims)), c(T3, (0, 2)), c(T3, dims=1), c(T3, (-1,)), c(T3, ()))
 row('ops.reverse Tensor.reverse', reverse, c(T3, (0, 2)), c(x=T3, axis=[1]))
 row('ops.fliplr Tensor.fliplr', np.fliplr, c(F))
