@@ -114,6 +114,30 @@ def test_save_and_read_again(tmp_path):
     assert rows[1]['f'].shape == (3, 2) and rows[0]['b'][0] == b'xy'
 
 
+def test_failed_append_to_encrypted_files_changes_nothing(tmp_path, monkeypatch):
+    path, names = str(tmp_path / 'a.mindrecord'), ('a.mindrecord', 'a.mindrecord.db')
+    try:
+        mindrecord.set_enc_key('0123456789abcdef')
+        write(path, 3)
+        before = [(tmp_path / n).read_bytes() for n in names]
+        w = FileWriter.open_for_append(path)
+        w.write_raw_data([record(5)])
+        from mindspore.mindrecord import _encrypted
+        seal, calls = _encrypted._content, []
+
+        def full(run, *args):
+            calls.append(run)
+            if len(calls) > 1:
+                raise OSError('no space is left')
+            return seal(run, *args)
+        monkeypatch.setattr(_encrypted, '_content', full)
+        with pytest.raises(RuntimeError, match='no space is left'):
+            w.commit()
+        assert [(tmp_path / n).read_bytes() for n in names] == before and sorted(os.listdir(tmp_path)) == sorted(names)
+    finally:
+        mindrecord.set_enc_key(None)
+
+
 def test_encrypted(tmp_path):
     path = str(tmp_path / 'a.mindrecord')
     try:

@@ -55,19 +55,21 @@ def _content(run, content, *more):
     return run(_c.Tensor(np.frombuffer(content, np.uint8)), _MODE, _key.encode().hex(), *more).get_bytes()
 
 
-def seal(path, to=None):
-    """Encrypts the file, into another one or in its place."""
-    to = to or path
+def seal(*pairs):
+    """Encrypts files into others, or in their places. All are written before the first takes its name."""
     try:
-        with open(path, 'rb') as f, open(to + '.sealed', 'wb') as out:
-            while piece := f.read(_PIECE):
-                block = _content(_format.seal, piece)
-                out.write(len(block).to_bytes(4, 'big') + block)
-            out.write(bytes(4) + _MODE.encode() + _MARK)
-        os.replace(to + '.sealed', to)
+        for path, to in pairs:
+            with open(path, 'rb') as f, open(to + '.sealed', 'wb') as out:
+                while piece := f.read(_PIECE):
+                    block = _content(_format.seal, piece)
+                    out.write(len(block).to_bytes(4, 'big') + block)
+                out.write(bytes(4) + _MODE.encode() + _MARK)
+        for _, to in pairs:
+            os.replace(to + '.sealed', to)
     except BaseException:
-        if os.path.exists(to + '.sealed'):
-            os.remove(to + '.sealed')
+        for _, to in pairs:
+            if os.path.exists(to + '.sealed'):
+                os.remove(to + '.sealed')
         raise
 
 

@@ -272,14 +272,10 @@ class FileWriter:
                 self._finish(k, s)
             for s in self._shards:
                 s.f.close()
-            for s in self._shards:
-                if s.sealed:
-                    _encrypted.seal(s.path + '.db', s.sealed + '.db')
-                    _encrypted.seal(s.path, s.sealed)
+            _encrypted.seal(*[(s.path + end, s.sealed + end) for s in self._shards if s.sealed for end in ('.db', '')])
             if not self._append:
-                for s in self._shards if _encrypted.is_on() else ():
-                    _encrypted.seal(s.temporary + '.db')
-                    _encrypted.seal(s.temporary)
+                if _encrypted.is_on():
+                    _encrypted.seal(*[(s.temporary + end,) * 2 for s in self._shards for end in ('.db', '')])
                 for s in self._shards:
                     os.replace(s.temporary + '.db', s.path + '.db')
                 for s in self._shards:
