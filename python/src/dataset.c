@@ -34,7 +34,8 @@ static MsStatus callback_failed(void)
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     int serial = ++next_serial;
     PyObject *key = PyLong_FromLong(serial);
-    if (value && key && PyDict_Size(causes) < 64) PyDict_SetItem(causes, key, value);
+    if (PyDict_Size(causes) == 64) PyDict_Clear(causes); /* of rows that were left out */
+    if (value && key) PyDict_SetItem(causes, key, value);
     PyErr_Clear();
     MsStatus st = ms__raise(MS_ERROR_RUNTIME, callback_mark, serial,
                             "Exception thrown from user defined Python function in dataset. %s: %s",
@@ -1052,6 +1053,10 @@ static PyObject *ds_config(PyObject *m, PyObject *args)
     if (strcmp(name, "debug") == 0) {
         if (set) ms_data_set_debug(v != 0);
         return PyBool_FromLong(ms_data_debug());
+    }
+    if (strcmp(name, "on_failure") == 0) {
+        if (set) ms__data_set_on_failure((MsFailure)v);
+        return PyLong_FromLong(ms__data_on_failure());
     }
     if (strcmp(name, "run") == 0) return PyLong_FromUnsignedLongLong(ms_data_run_seed());
     return PyErr_Format(PyExc_KeyError, "%s", name);

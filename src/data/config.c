@@ -12,6 +12,7 @@
 
 static _Atomic uint32_t seed = DEFAULT_SEED;
 static atomic_bool seeded, debug;
+static atomic_int on_failure; /* an MsFailure */
 static atomic_int prefetch = 16, workers;
 
 void ms_data_set_seed(uint32_t value)
@@ -59,6 +60,15 @@ void ms_data_set_debug(bool on)
 bool ms_data_debug(void)
 {
     return atomic_load(&debug);
+}
+
+void ms__data_set_on_failure(MsFailure f)
+{
+    atomic_store(&on_failure, f);
+}
+MsFailure ms__data_on_failure(void)
+{
+    return (MsFailure)atomic_load(&on_failure);
 }
 
 /* ---- random numbers ---- */

@@ -8,6 +8,7 @@
 #ifndef MS_DATA_DATA_H
 #define MS_DATA_DATA_H
 #include "core/error.h"
+#include "data/watch.h"
 #include "mindspore_data.h"
 
 #include <pthread.h>
@@ -79,6 +80,7 @@ typedef struct MsRun {
     int64_t epoch;    /* of the iterator */
     bool inline_only; /* debug mode: no threads */
     bool unwatched;   /* see ms__data_iter_unwatch */
+    MsFailure on_failure;
     atomic_bool stop;
 } MsRun;
 

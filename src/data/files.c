@@ -41,8 +41,8 @@ static MsTensor *read_file(const char *path)
     }
     int64_t n = info.st_size;
     MsTensor *t = NULL;
-    if (n < 1 || n > MAX_FILE)
-        MS_FAIL(MS_ERROR_RUNTIME, "Invalid file, the file '%s' is %s.", path, n < 1 ? "empty" : "too large");
+    if (n > MAX_FILE)
+        MS_FAIL(MS_ERROR_RUNTIME, "Invalid file, the file '%s' is too large.", path);
     else
         t = ms_tensor_empty(MS_UINT8, 1, &n);
     if (t && fread(t->data, 1, (size_t)n, f) != (size_t)n) {

@@ -135,6 +135,7 @@ MsDataIter *ms_data_iter_new(MsDataset *d, int64_t epochs)
     it->run.seed = ms_data_run_seed();
     it->run.workers = ms_data_workers();
     it->run.inline_only = ms_data_debug();
+    it->run.on_failure = ms__data_on_failure();
     it->cap = ms_data_prefetch();
     pthread_mutex_init(&it->lock, NULL);
     pthread_cond_init(&it->room, NULL);

@@ -1,6 +1,7 @@
 /* map.c - transforms on the columns of rows, by several workers; and filter, which asks a transform whether a
  * row stays. A row's random numbers depend on its place in the epoch alone. */
 #include "data/data.h"
+#include "data/watch.h"
 
 #include "core/mem.h"
 #include "core/tensor.h"
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEEP 100 /* rows that may stand for failed ones */
 #define BLOCK 32 /* rows that a worker takes at a time; hides the cost of waking a thread */
 
 typedef struct MapSet {
@@ -21,6 +23,8 @@ typedef struct MapNode {
     MsNode base;
     MsPool *pool;
     int64_t epoch, index; /* filter */
+    MsRow *kept;          /* of this epoch, to stand for the `missing` ones that failed, at its end */
+    int64_t n_kept, missing, turn;
 } MapNode;
 
 static MapSet *map_set(MsNode *n)
@@ -63,7 +67,14 @@ static MsStatus map_row(void *ctx, int64_t epoch, int64_t index, MsRow *row)
     MapSet *s = map_set(&n->base);
     MsTensor *out[MS_DATA_MAX_COLUMN];
     int n_out;
-    MS_TRY(run_chain(s, n->base.seed, epoch, index, row, &n_out, out));
+    MsStatus st = run_chain(s, n->base.seed, epoch, index, row, &n_out, out);
+    if (st != MS_OK && st != MS_ERROR_STOP && st != MS_ERROR_INTERRUPT &&
+        n->base.run->on_failure != MS_FAILURE_ENDS) {
+        ms_error_clear();
+        ms__row_clear(row); /* a row without columns: it failed */
+        return MS_OK;
+    }
+    MS_TRY(st);
     if (n_out != s->n_out)
         return MS_FAIL(
             MS_ERROR_RUNTIME,
@@ -92,13 +103,56 @@ static MsStatus map_open(MsNode *node)
     return n->pool ? MS_OK : ms_error()->code;
 }
 
+static void drop_kept(MapNode *n)
+{
+    while (n->n_kept > 0) ms__row_clear(&n->kept[--n->n_kept]);
+    n->missing = n->turn = 0;
+}
+
 static MsStatus map_begin(MsNode *node, int64_t epoch)
 {
+    drop_kept((MapNode *)node);
     return ms__pool_begin(((MapNode *)node)->pool, epoch);
 }
+
+static void share_row(MsRow *to, const MsRow *from)
+{
+    *to = *from;
+    for (int c = 0; c < to->n; c++) ms_tensor_ref(to->col[c]);
+}
+
+/* The end of an epoch: rows of it once more, in their order, for those that failed. */
+static MsStatus replacement(MapNode *n, MsRow *row)
+{
+    if (n->n_kept == 0)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "All data is garbage and cannot be replaced: in 'map', every row failed.");
+    n->missing--;
+    share_row(row, &n->kept[n->turn++ % n->n_kept]);
+    return MS_OK;
+}
+
 static MsStatus map_next(MsNode *node, MsRow *row)
 {
-    return ms__pool_next(((MapNode *)node)->pool, row);
+    MapNode *n = (MapNode *)node;
+    MsStatus st;
+    while ((st = ms__pool_next(n->pool, row)) == MS_OK && row->n == 0) n->missing++;
+    if (node->run->on_failure != MS_FAILURE_REPLACES) return st;
+    if (st == MS_ERROR_STOP && n->missing > 0) return replacement(n, row);
+    if (st == MS_OK && n->n_kept < KEEP) {
+        if (!n->kept) n->kept = ms__malloc(KEEP * sizeof *n->kept);
+        if (!n->kept) {
+            ms__row_clear(row);
+            return ms_error()->code;
+        }
+        share_row(&n->kept[n->n_kept++], row);
+    }
+    return st;
+}
+
+static int64_t map_size(MsDataset *d, bool once)
+{
+    return ms__data_on_failure() == MS_FAILURE_SKIPS ? -1 : ms__dataset_size(d->child[0], once);
 }
 
 static void map_wake(MsNode *node)
@@ -108,7 +162,10 @@ static void map_wake(MsNode *node)
 
 static void map_close(MsNode *node)
 {
-    ms__pool_free(((MapNode *)node)->pool);
+    MapNode *n = (MapNode *)node;
+    ms__pool_free(n->pool);
+    drop_kept(n);
+    free(n->kept);
 }
 
 static const MsDatasetKind map_kind = {
@@ -116,6 +173,7 @@ static const MsDatasetKind map_kind = {
     .set_size = sizeof(MapSet),
     .node_size = sizeof(MapNode),
     .free = map_free,
+    .size = map_size,
     .open = map_open,
     .begin = map_begin,
     .next = map_next,

@@ -20,6 +20,16 @@ typedef struct MsHostWatch {
 
 MS_API_EXPORT MsDataset *ms__dataset_watch(MsDataset *d, const MsHostWatch *watch);
 
+/* What a row does that fails in a map: for iterators made from now on. */
+typedef enum MsFailure {
+    MS_FAILURE_ENDS,     /* ends the pass with an error */
+    MS_FAILURE_REPLACES, /* gives way to another row of the epoch, at its end */
+    MS_FAILURE_SKIPS     /* is left out */
+} MsFailure;
+
+MS_API_EXPORT void ms__data_set_on_failure(MsFailure f);
+MS_API_EXPORT MsFailure ms__data_on_failure(void);
+
 /* Before the first row: watching functions are not called in this pass. */
 MS_API_EXPORT void ms__data_iter_unwatch(MsDataIter *it);
 /* Rows are made ready from now on, not only from the first call of ms_data_iter_next on. */

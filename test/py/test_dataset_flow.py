@@ -84,10 +84,60 @@ def test_random_dataset(seed=3):
 
 def test_flat_map():
     d = ds.NumpySlicesDataset([2, 3], shuffle=False)
-    flat = d.flat_map(lambda row: ds.NumpySlicesDataset(np.arange(int(row[0])), shuffle=False))
+    flat = d.flat_map(lambda n: ds.NumpySlicesDataset(np.arange(int(n)), shuffle=False))
     assert batches(flat) == [0, 1, 0, 1, 2]
     with pytest.raises(TypeError, match='must give a dataset'):
         d.flat_map(lambda row: row)
+
+
+@pytest.fixture
+def on_failure():
+    yield ds.config.set_error_samples_mode
+    ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.RETURN)
+
+
+@pytest.mark.parametrize('workers', [1, 3])
+def test_rows_that_fail(on_failure, workers):
+    """They are left out, or other rows of the epoch stand for them at its end."""
+    mode = ds.config.ErrorSamplesMode
+
+    def odd(x):
+        return 1 // int(x % 2) * x
+    d = ds.NumpySlicesDataset(np.arange(6), shuffle=False).map(odd, num_parallel_workers=workers)
+    for wanted, rows in ((mode.SKIP, [1, 3, 5] * 2), (mode.REPLACE, [1, 3, 5, 1, 3, 5] * 2)):
+        on_failure(wanted)
+        it = d.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        assert [int(r[0]) for _ in range(2) for r in it] == rows
+    with pytest.raises(RuntimeError, match='cannot be replaced'):
+        batches(ds.NumpySlicesDataset([2, 4]).map(odd))
+    on_failure(mode.SKIP)
+    assert ds.NumpySlicesDataset([2, 3]).map(odd).get_dataset_size() == 1
+    on_failure(mode.RETURN)
+    with pytest.raises(RuntimeError, match='ZeroDivision'):
+        batches(d)
+
+
+def test_failing_functions_leave_the_causes_of_others(on_failure):
+    on_failure(ds.config.ErrorSamplesMode.SKIP)
+    assert batches(ds.NumpySlicesDataset(np.arange(200), shuffle=False).map(lambda x: [][x])) == []
+    on_failure(ds.config.ErrorSamplesMode.RETURN)
+    with pytest.raises(RuntimeError) as e:
+        batches(ds.NumpySlicesDataset([1]).map(lambda x: [][x]))
+    assert isinstance(e.value.__cause__, IndexError)
+
+
+def test_sync_wait_counts_batches():
+    d = ds.NumpySlicesDataset(np.arange(9), shuffle=False).sync_wait('p').batch(3)
+    seen = []
+    for row in d.create_tuple_iterator(num_epochs=1, output_numpy=True):
+        seen.append(row[0].tolist())
+        d.sync_update('p')
+    assert seen == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    with pytest.raises(RuntimeError, match='No shuffle after sync'):
+        d.shuffle(2)
+    it = d.create_tuple_iterator(num_epochs=1)
+    d.disable_sync() if next(it) else None
+    assert len(list(it)) == 2
 
 
 def test_sync_wait():
@@ -125,8 +175,7 @@ def test_debug_hooks(capsys):
 
 def test_refusals():
     d = ds.NumpySlicesDataset([1], shuffle=False)
-    for call in (lambda: ds.DatasetCache(1), lambda: ds.config.set_multiprocessing_start_method('spawn'),
-                 lambda: ds.config.set_error_samples_mode(ds.config.ErrorSamplesMode.SKIP)):
+    for call in (lambda: ds.DatasetCache(1), lambda: ds.config.set_multiprocessing_start_method('spawn')):
         with pytest.raises(NotImplementedError):
             call()
 

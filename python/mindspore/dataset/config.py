@@ -73,9 +73,9 @@ def set_debug_mode(debug_mode_flag, debug_hook_list=None):
     hooks = [] if debug_hook_list is None else debug_hook_list
     if not isinstance(hooks, list):
         raise TypeError('debug_hook_list is not a list.')
-    for k, hook in enumerate(hooks):
-        if not callable(hook):
-            raise TypeError(f'debug_hook_list[{k}] is not a debug hook.')
+    from .debug import DebugHook
+    if not all(isinstance(h, DebugHook) for h in hooks):
+        raise TypeError('All items in debug_hook_list must be of type DebugHook.')
     _hooks[:] = hooks if debug_mode_flag else []
     _c.ds_config('debug', int(debug_mode_flag))
 
@@ -85,21 +85,25 @@ def get_debug_mode():
 
 
 def load(file):
-    """Sets what a JSON file says: seed, numParallelWorkers, prefetchSize."""
+    """Sets what a JSON file says: seed, numParallelWorkers, prefetchSize, monitorSamplingInterval."""
     with open(file, encoding='utf-8') as f:
         values = json.load(f)
     for key, setter in (('seed', set_seed), ('numParallelWorkers', set_num_parallel_workers),
-                        ('prefetchSize', set_prefetch_size)):
+                        ('prefetchSize', set_prefetch_size),
+                        ('monitorSamplingInterval', globals()['set_monitor_sampling_interval'])):
         if key in values:
             setter(values[key])
 
 
-def _keep(name, default, kind):
+def _keep(name, default, argument=None, wrong=None):
+    """Defines set_`name` and get_`name`; `wrong` is said of a value that has not the type of the default."""
+    kind, argument = type(default), argument or name
+
     def setter(value):
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise TypeError(f"{name} isn't of type {kind.__name__}.")
-        if kind is int and value <= 0:
-            raise ValueError(f'{name} given is not within the required range (0, INT32_MAX({INT32_MAX})].')
+            raise TypeError(f"{argument} {wrong or f'must be of type {kind.__name__}.'}")
+        if kind is int and not 0 < value <= INT32_MAX:
+            raise ValueError(f'{argument} given is not within the required range (0, INT32_MAX({INT32_MAX})].')
         _kept[name] = value
 
     def getter():
@@ -110,12 +114,13 @@ def _keep(name, default, kind):
     globals()[setter.__name__], globals()[getter.__name__] = setter, getter
 
 
-for _name, _default in (('auto_num_workers', False), ('auto_offload', False), ('enable_shared_mem', False),
-                        ('enable_watchdog', True), ('fast_recovery', True), ('numa_enable', False)):
-    _keep(_name, _default, bool)
-for _name, _default in (('autotune_interval', 0), ('callback_timeout', 60), ('monitor_sampling_interval', 1000),
-                        ('multiprocessing_timeout_interval', 300)):
-    _keep(_name, _default, int)
+for _row in (('auto_num_workers', False, 'option'), ('auto_offload', False, 'offload'), ('enable_shared_mem', False, 'enable'),
+             ('enable_watchdog', True, 'enable'), ('fast_recovery', True, None, 'must be a boolean dtype.'),
+             ('numa_enable', False), ('autotune_interval', 0, 'interval'),
+             ('callback_timeout', 60, 'timeout', "isn't of type int."),
+             ('monitor_sampling_interval', 1000, 'interval', "isn't of type int."),
+             ('multiprocessing_timeout_interval', 300, 'interval', "isn't of type int.")):
+    _keep(*_row)
 
 
 class ErrorSamplesMode(enum.IntEnum):
@@ -125,16 +130,16 @@ class ErrorSamplesMode(enum.IntEnum):
 
 
 def set_error_samples_mode(error_samples_mode):
-    """A row that fails ends the pipeline with an error; to replace or skip it is not supported."""
+    """What becomes of a row that fails in a map, for iterators made from now on: RETURN ends the pipeline with an error, SKIP
+    leaves the row out, REPLACE gives another row of the epoch for it, at the end of the epoch."""
     if not isinstance(error_samples_mode, ErrorSamplesMode):
-        raise TypeError('error_samples_mode is not of type ErrorSamplesMode.')
-    if error_samples_mode is not ErrorSamplesMode.RETURN:
-        raise NotImplementedError('set_error_samples_mode supports ErrorSamplesMode.RETURN only; let the function that may '
-                                  'fail give a substitute, or filter the rows.')
+        raise TypeError(f'Argument error_samples_mode with value {error_samples_mode} is not of type '
+                        f'[{ErrorSamplesMode!r}], but got {type(error_samples_mode)}.')
+    _c.ds_config('on_failure', int(error_samples_mode))
 
 
 def get_error_samples_mode():
-    return ErrorSamplesMode.RETURN
+    return ErrorSamplesMode(_c.ds_config('on_failure'))
 
 
 def set_multiprocessing_start_method(method):

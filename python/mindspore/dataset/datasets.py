@@ -105,7 +105,10 @@ class Iterator:
         _check.kind('do_copy', do_copy, bool)
         self.dataset, self.num_epochs = dataset, num_epochs
         self.output_numpy = output_numpy
-        self._names = dataset.get_col_names()
+        self._names = [n for n in dataset.get_col_names() if not n.startswith('_meta-')] or dataset.get_col_names()
+        self._node = dataset._node
+        if len(self._names) < len(dataset.get_col_names()):
+            self._node = _c.ds_project(self._node, ','.join(self._names))
         self._n, self._watched = len(self._names), watched
         self._start(init_step, dataset.get_dataset_size() if init_step else 1)
 
@@ -119,7 +122,7 @@ class Iterator:
             workers.start()
             started.append(workers)
         self._ended = step // size
-        self._it = _c.ds_iter(self.dataset._node, self.num_epochs, step // size, step % size, self._watched)
+        self._it = _c.ds_iter(self._node, self.num_epochs, step // size, step % size, self._watched)
         ITERATORS_LIST.append(weakref.ref(self, _forget))
 
     def _prefetch(self):
@@ -374,7 +377,9 @@ class Dataset(_check.Recorded):
             def size_fn(epoch, batch):
                 return size(BatchInfo(epoch, batch))
         else:
-            _check.integer('batch_size', size, 1)
+            size = _check.integer('batch_size', int(size) if isinstance(size, bool) else size, 1)
+            for point in self._sync_points():
+                point.rows = size
         _check.kind('drop_remainder', drop, bool)
         _check.workers(workers)
         map_fn = None
@@ -415,6 +420,8 @@ class Dataset(_check.Recorded):
 
     @_appends('Shuffle')
     def shuffle(self, buffer_size):
+        if self._sync_points():
+            raise RuntimeError('No shuffle after sync operators.')
         return self._count('shuffle', _check.integer('buffer_size', buffer_size, 2))
 
     @_appends('Repeat')
@@ -469,12 +476,12 @@ class Dataset(_check.Recorded):
         return result
 
     def flat_map(self, func):
-        """The datasets that func gives for each row, a list of arrays, one after the other."""
+        """The datasets that func(*columns) gives for each row, one after the other."""
         if not callable(func):
             raise TypeError('flat_map func must be callable.')
         parts = []
         for row in TupleIterator(self, 1, True):
-            parts.append(func(row))
+            parts.append(func(*row))
             if not isinstance(parts[-1], Dataset):
                 raise TypeError(f'flat_map func must give a dataset, but got {type(parts[-1])}.')
         if not parts:
@@ -490,7 +497,7 @@ class Dataset(_check.Recorded):
         if callback is not None and not callable(callback):
             raise TypeError('callback should be callable.')
         if any(p.name == condition_name for p in self._sync_points()):
-            raise RuntimeError(f'Condition name {condition_name!r} is already in use.')
+            raise RuntimeError(f'Condition name is already in use: {condition_name!r}.')
         point = SyncPoint(condition_name, num_batch, callback)
         node = _c.ds_map(self._node, [_c.ds_callable('sync_wait', point, True)], self.get_col_names()[0], None, 1)
         return self._operation(node, workers=(point,))
@@ -501,11 +508,16 @@ class Dataset(_check.Recorded):
     def sync_update(self, condition_name, num_batch=None, data=None):
         """Lets the rows of sync_wait go on: num_batch of them, or as many as it said."""
         if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
-            raise ValueError(f'Sync_update batch size can only be positive integer, got : {num_batch}.')
+            raise RuntimeError(f'Sync_update batch size can only be positive integer, got : {num_batch}.')
         for point in self._sync_points():
             if point.name == condition_name:
                 return point.update(num_batch, data)
-        raise RuntimeError(f'Condition name {condition_name!r} not found.')
+        raise RuntimeError(f'Condition name not found: {condition_name!r}.')
+
+    def disable_sync(self):
+        """Lets all rows of sync_wait pass from now on."""
+        for point in self._sync_points():
+            point.interrupt()
 
     @_appends('Transfer')
     def device_que(self, send_epoch_end=True, create_data_info_queue=False, queue_name=''):
