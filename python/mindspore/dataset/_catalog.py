@@ -519,7 +519,7 @@ class KITTIDataset(RowsDataset):
 
 
 def _with_names(self, names, rows, extra_metadata):
-    """With extra_metadata, a last column has the names of the files."""
+    """With extra_metadata, a last column has the names of the files; like all `_meta-` columns, iterators leave it out."""
     if not _check.kind('extra_metadata', extra_metadata, bool):
         return names, rows
     return (*names, '_meta-filename'), [(*r, os.path.splitext(os.path.basename(r[0]))[0]) for r in rows]
@@ -606,11 +606,15 @@ class CocoDataset(RowsDataset):
                     of.setdefault(a['image_id'], []).extend(a['segments_info'])
                 else:
                     if task == 'Detection' and a['category_id'] not in known:
-                        raise RuntimeError(f"Invalid annotation file {path}: there is no category {a['category_id']}.")
+                        raise RuntimeError(f"Invalid annotation file {path}: the attribute of 'category_id': "
+                                           f"{a['category_id']} is missing in its categories.")
                     of.setdefault(a['image_id'], []).append(a)
             rows = [(File(_join(dataset_dir, name)), *self._cells(task, of[k])) for k, name in images.items() if k in of]
-        except (ValueError, KeyError, TypeError) as e:
-            raise RuntimeError(f'Invalid annotation file {path}: {e!r}') from e
+        except KeyError as e:
+            raise RuntimeError(f'Invalid annotation file, Coco Dataset annotation file: {path}: the attribute of {e} is '
+                               'missing.') from e
+        except (ValueError, TypeError) as e:
+            raise RuntimeError(f'Invalid annotation file, Coco Dataset annotation file: {path}: {e!r}') from e
         return _with_names(self, self._columns[task], rows, extra_metadata)
 
     def _cells(self, task, found):

@@ -72,13 +72,15 @@ def unit(name, value):
 def names(name, value):
     """A column name or a list of them, as a list; a comma would end a name in the C interface."""
     many = [value] if isinstance(value, str) else value
-    if not isinstance(many, (list, tuple)) or not many:
+    if isinstance(many, (list, tuple)) and not many:
+        raise ValueError(f'{name} should not be empty.')
+    if not isinstance(many, (list, tuple)):
         raise TypeError(f'Argument {name} with value {value} is not of type [<class \'str\'>, <class \'list\'>], '
                         f'but got {type(value)}.')
-    for item in many:
-        kind(f'{name}[]', item, str)
+    for k, item in enumerate(many):
+        kind(f'{name}[{k}]', item, str)
         if not item or ',' in item:
-            raise ValueError(f'{name} should not contain empty names or commas, but got {item!r}.')
+            raise ValueError(f"{name}[{k}] should not {'contain a comma' if item else 'be empty'}, but got {item!r}.")
     if len(set(many)) != len(many):
         raise ValueError(f'{name} should not contain duplicate names, but got {list(many)}.')
     return list(many)

@@ -99,6 +99,8 @@ class Schema:
     """Names, types and shapes of columns, from calls of add_column or from a JSON file."""
 
     def __init__(self, schema_file=None):
+        if schema_file is not None and not isinstance(schema_file, (str, os.PathLike)):
+            raise TypeError(f'path: {schema_file} is not string')
         self.schema_file = None if schema_file is None else os.fspath(schema_file)
         self.columns, self.num_rows, self.dataset_type = [], 0, ''
         if schema_file is not None:
@@ -137,8 +139,9 @@ class Schema:
             raise TypeError('columns must be dict or list.')
         self.columns = []
         for c in columns:
-            if not isinstance(c, dict) or 'type' not in c or 'name' not in c:
-                raise AttributeError(f"A column must have a 'name' and a 'type', but got {c!r}.")
+            for key in ('name', 'type'):
+                if key not in _check.kind('columns[]', c, dict):
+                    raise RuntimeError(f"Column's {key} is missing in {c!r}.")
             self.add_column(c['name'], c['type'], c.get('shape'))
 
     def from_json(self, json_obj):

@@ -20,13 +20,19 @@ class File(str):
     """A cell that is the bytes of a file."""
 
     def read(self):
-        return np.fromfile(self, np.uint8)
+        try:
+            with open(self, 'rb') as f:
+                return self._value(f.read())
+        except OSError as e:
+            raise RuntimeError(f'Invalid file, Failed to open file: {self}: {e.strerror}.') from e
+
+    def _value(self, content):
+        return np.frombuffer(content, np.uint8)
 
 
 class TextFile(File):
-    def read(self):
-        with open(self, encoding='utf-8') as f:
-            return np.array(f.read())
+    def _value(self, content):
+        return np.array(content.decode('utf-8'))
 
 
 def folder(path, name='dataset_dir'):

@@ -369,16 +369,17 @@ class Concatenate(PyTensorOperation):
             raise ValueError('only 1D concatenation supported.')
         for name, value in (('prepend', prepend), ('append', append)):
             if value is not None and _check.kind(name, value, np.ndarray).ndim != 1:
-                raise ValueError('can only prepend/append 1D arrays.')
+                raise ValueError(f'can only {name} 1D arrays.')
         self.axis, self.prepend, self.append = axis, prepend, append
 
     def __call__(self, *values):
         parts = [np.asarray(v) for v in (self.prepend, *values, self.append) if v is not None]
         if any(p.ndim != 1 for p in parts):
             raise RuntimeError('Concatenate: only 1D input supported.')
-        if len({p.dtype for p in parts}) > 1 and len(values) > 1:
-            raise RuntimeError('Concatenate: input datatype does not match, the columns are of different types.')
-        return np.concatenate([p.astype(np.asarray(values[0]).dtype) for p in parts], self.axis)
+        if len({(p.dtype.kind if p.dtype.kind in 'US' else p.dtype) for p in parts}) > 1:
+            raise RuntimeError('Concatenate: input datatype does not match, got '
+                               f'{", ".join(str(p.dtype) for p in parts)}.')
+        return np.concatenate(parts, self.axis)
 
 
 class Slice(PyTensorOperation):
