@@ -35,6 +35,17 @@ static void mark(Split *s, int n, bool rest)
         if ((j < g->n_result - n || j >= g->n_result) && of_first(s, g->out[j])) s->pass[g->out[j]] = true;
 }
 
+/* The first part runs on trial: where its values are others than expected, another graph does all of it again. */
+static MsStatus has_no_effect(const Split *s)
+{
+    for (int k = 0; k < s->g->n_node; k++)
+        if (s->early[k] && ms__has_effect(&s->g->node[k]))
+            return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
+                           "The value of a tensor is needed after a print or check that "
+                           "happens where another tensor decides.");
+    return MS_OK;
+}
+
 static MsStatus copy_nodes(Split *s, MsGraph *to, bool early)
 {
     const MsGraph *g = s->g;
@@ -119,8 +130,9 @@ MsStatus ms__graph_split(const MsGraph *g, int n, MsGraph **first, MsGraph **res
     MsStatus st = s.early && s.pass && s.map && s.out && a && (b || !rest) ? MS_OK : MS_ERROR_MEMORY;
     if (st == MS_OK) {
         mark(&s, n, rest != NULL);
-        st = make_first(&s, n, a);
+        st = has_no_effect(&s);
     }
+    if (st == MS_OK) st = make_first(&s, n, a);
     if (st == MS_OK && rest) st = make_rest(&s, n, b);
     free(s.early);
     free(s.pass);

@@ -122,3 +122,20 @@ def test_arguments_that_share_memory():
     same = ms.jit(lambda a, items: (a in items, items[0] is a, items[1] * a))
     x = T(1, 2)
     assert same(x, [x, x + 1])[:2] == (True, True)
+
+
+def test_a_print_on_a_path_that_a_tensor_decides_is_not_repeated(capsys):
+    """The value that is looked at next needs that path, so the graph so far would print before it is known to be right."""
+    def f(x):
+        if x.sum() > 0:
+            for y in (x, x + 1, x):
+                print("turn")
+                if y[0] < 2:
+                    return x, x
+        return x
+    compiled = ms.jit(f)
+    for v in (1., -1., 3., -1., 2.):
+        f(T(v))
+        want = capsys.readouterr().out
+        compiled(T(v))
+        assert capsys.readouterr().out == want

@@ -1,6 +1,7 @@
 """No stale answers: whatever a compiled function reads is looked at again, however it reads it."""
 import array
 import collections
+import contextlib
 import functools
 import operator
 import types
@@ -216,3 +217,52 @@ def test_texts_of_tensors_in_gradients():
         return (x * len(str(x))).sum()
     for fn in (ms.grad(f), ms.grad(ms.jit(f)), ms.jit(ms.grad(f))):
         assert fn(Tensor([1.0, 2.0])).tolist() == [7, 7]
+
+
+class Sum:
+    def __init__(self):
+        self.total, self.turns = 0, 0
+
+
+@pytest.mark.parametrize("mode", MODES[:2])
+def test_a_tensor_kept_in_an_attribute_on_one_path(mode):
+    """No graph holds that: what staging has left is undone, without a look at the tensors in it."""
+    def f(x, k, box):
+        if k > 1:
+            box.total = box.total + x
+        elif x.min() > 0:
+            box.total = box.total + x * 2
+        box.turns += 1
+        return x
+    compiled, box, want = ms.jit(f, capture_mode=mode), Sum(), Sum()
+    for v, k in ((1., 1), (-1., 2), (1., 2), (2., 1)):
+        compiled(Tensor([v]), k, box)
+        f(Tensor([v]), k, want)
+        assert box.turns == want.turns and np.array_equal(box.total, want.total)
+
+
+inside = {"depth": 0}
+
+
+@contextlib.contextmanager
+def level(n):
+    inside["depth"] = n
+    yield
+    inside["depth"] = -n
+
+
+def test_state_that_a_context_manager_writes():
+    """The standard library runs it, so that it is not seen running; it is put back where it was staged in vain."""
+    @ms.jit
+    def f(x, box):
+        while x.sum() < 0:
+            x = x + 1
+            box.turns += 1
+            with level(2):
+                x = x * 1
+        return x
+    box = Sum()
+    f(Tensor([1.]), box)
+    assert inside["depth"] == 0 and box.turns == 0
+    f(Tensor([-1.5]), box)
+    assert inside["depth"] == -2 and box.turns == 2

@@ -275,6 +275,18 @@ def test_names_of_the_compiler():
     counts = _c_expression.get_code_extra(Net.construct.__wrapped__)
     assert counts["stat"] == "GRAPH_CALLABLE" and counts["break_count_"] == 0 and counts["code"]["call_count_"] == 1
     assert _c_expression.get_code_extra(test_checks) is None
+
+    def double(x):
+        return x * 2
+    for shape in ((1,), (1, 1), (1, 1)):  # the compiled function has gone when its counts are asked for
+        PIJitCaptureContext(double)(Tensor(np.ones(shape)))
+        assert _c_expression.get_code_extra(double)["code"]["call_count_"] == 1
+    twice = PIJitCaptureContext(double)
+    for shape, calls in (((1,), 1), ((1,), 2), ((1, 1), 1)):  # calls of the form that was used last
+        twice(Tensor(np.ones(shape)))
+        counts = _c_expression.get_code_extra(double)
+        assert counts["code"]["call_count_"] == calls
+    assert counts["compile_count_"] == 2
     pair = _checkparam._expand_tuple(2)
     assert pair(3) == (3, 3) and pair((1, 2)) == (1, 2)
     checked = _checkparam.args_type_check(int, b=str)(lambda a, b="": (a, b))

@@ -200,7 +200,9 @@ class _Join:
         def text(x):
             if type(x) is tree.Leaf or _is_tensor(x):
                 return "a tensor"
-            return "undefined" if x is UNDEFINED else f"{type(x).__name__} {x!r:.60}"
+            if x is UNDEFINED:
+                return "undefined"
+            return f"a {type(x).__name__}" if tree.children(x) is not None else f"{type(x).__name__} {x!r:.60}"
         raise _Mismatch(f"Line {self.line}: {what} is {text(a)} in one branch and {text(b)} in the other")
 
     def leaf(self, a, b):

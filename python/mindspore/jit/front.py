@@ -34,7 +34,7 @@ _MAX_SIZES = 64   # graphs for other sizes that are kept
 _MAX_RECORDS = 2  # attempts to record a function
 _MAX_FORMS = 64  # compiled forms of one function for one kind of arguments; more means that it never settles
 _lock = threading.RLock()
-_compiled = weakref.WeakKeyDictionary()  # code -> its Jit, weakly
+_compiled = weakref.WeakKeyDictionary()  # code -> the Counts of its last Jit
 
 runtime.tensor_type = _c.Tensor
 
@@ -259,9 +259,10 @@ _OTHER = object()  # the values that a form has looked at are others now
 class Form:
     """A graph for one kind of call, or the reason why there is none."""
 
-    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single", "before", "expected", "boxes")
+    __slots__ = ("graph", "result", "writes", "guards", "reason", "passed", "single", "before", "expected", "boxes", "calls")
 
     def __init__(self, guards, reason=None):
+        self.calls = 0
         self.guards, self.reason = guards, reason
         self.graph = self.result = self.before = None
         self.expected = ()
@@ -356,8 +357,25 @@ class Recipe:
         return new
 
 
+class Counts:
+    """What has become of a compiled function; kept when the function has gone."""
+
+    __slots__ = ("name", "compiled", "breaks", "calls", "has_graph")
+
+    def __init__(self, name):
+        self.name, self.has_graph = name, False
+        self.compiled = self.breaks = self.calls = 0  # calls: those of the form that was called last
+
+    def called(self, form):
+        form.calls += 1
+        self.calls = form.calls
+
+
 class Jit:
     """A function with its compiled forms."""
+
+    compile_count = property(lambda self: self.counts.compiled)
+    break_count = property(lambda self: self.counts.breaks)
 
     def __init__(self, fn, capture_mode="ast", jit_level="O1", fullgraph=False, name=None, call=None, dynamic=False):
         self.fn = fn
@@ -365,12 +383,13 @@ class Jit:
         self.forms = {}
         self.kinds = {}     # key without sizes -> Sizes
         self.resized = []   # keys of the forms that recipes made, oldest first
-        self.compile_count = self.break_count = self.call_count = self.resize_count = 0
+        self.resize_count = 0
         self.reasons = []  # why it was compiled, each time
         self.described = None  # the arguments of the last time
         self.dynamic = dynamic
         self.cell = None  # gives the Cell that it stands for
         self.name = name or getattr(fn, "__qualname__", repr(fn))
+        self.counts = Counts(self.name)
         self.call = call or (lambda *args, **kwargs: runtime.user(fn)(*args, **kwargs))
 
     def __call__(self, *args, **kwargs):
@@ -398,7 +417,7 @@ class Jit:
                         return self.eagerly(args, kwargs)
                     result = form.run(tensors, args, kwargs)
                     if result is not _OTHER:
-                        self.call_count += 1
+                        self.counts.called(form)
                         return result
                     why = "a value that the function looked at is another one"
         with _lock:
@@ -448,7 +467,7 @@ class Jit:
         form = self.resize(key, kind, args, kwargs)
         if form is not None:
             result = form.run(tensors, args, kwargs)
-            self.call_count += 1
+            self.counts.called(form)
             return result
         explain(f"compiling {self.name}: {why}")
         self.described = _described(args, kwargs)
@@ -457,7 +476,7 @@ class Jit:
             explain(f"{self.name} runs as Python: {reason}")
             forms.insert(0, Form(forms[0].guards, reason))
             return self.eagerly(args, kwargs)
-        self.compile_count += 1
+        self.counts.compiled += 1
         self.reasons.append(why)
         if len(forms) >= _MAX_FORMS:
             explain(f"{self.name} never settles ({why}); it runs as Python")
@@ -469,9 +488,10 @@ class Jit:
                 self.recorded(kind, args, kwargs, at_once=True)
         if form.guards is not None:
             forms.insert(0, form)
-        self.break_count = max(self.break_count, len(form.expected))
+        self.counts.breaks = max(self.counts.breaks, len(form.expected))
+        self.counts.has_graph |= form.graph is not None
         result = form.run(tensors, args, kwargs) if form.graph is not None else _OTHER
-        self.call_count += 1
+        self.counts.called(form)
         return self.eagerly(args, kwargs) if result is _OTHER else result
 
     def staged(self, kind, args, kwargs):
@@ -489,7 +509,7 @@ class Jit:
             explain(f"{self.name} runs as Python: {reason}")
             session.guards.finish()
             form = Form(session.guards, reason)
-            self.break_count = max(self.break_count, 1)
+            self.counts.breaks = max(self.counts.breaks, 1)
         if form.graph is not None and form.before is None and form.guards is not None:
             kind.avals, kind.text, kind.guards = session.avals, session.text, form.guards
         return form
@@ -656,17 +676,8 @@ def _avals(tensors, numbers):
     return [(t.dtype, t.shape) for t in tensors], numbers
 
 
-def _describe(value):
-    if isinstance(value, _c.Tensor):
-        return f"{value.dtype}{list(value.shape)}"
-    items = tree.children(value)
-    if items is None:
-        return f"{value!r:.60}" if isinstance(value, guard.PLAIN) else f"a {type(value).__name__} object"
-    return f"{type(value).__name__}({', '.join(map(_describe, items[:8]))}{', ...' if len(items) > 8 else ''})"
-
-
 def _described(args, kwargs):
-    return {k: _describe(v) for k, v in (*enumerate(args), *kwargs.items())}
+    return {k: guard.describe(v) for k, v in (*enumerate(args), *kwargs.items())}
 
 
 def _has_open_inputs(cell):
@@ -818,17 +829,17 @@ def _function(inner, like, drop_first=False):
     functools.update_wrapper(staged, like)
     staged.ms_jit = inner
     if hasattr(like, "__code__"):
-        _compiled[like.__code__] = weakref.ref(inner)
+        _compiled[like.__code__] = inner.counts
     staged.explain = lambda: "\n".join(f"{k + 1}. {why}" for k, why in enumerate(inner.reasons)) or "not compiled yet"
     return staged
 
 
 def counts_of(code):
     """What has become of a compiled function, in the words of the original."""
-    inner = _compiled.get(code, lambda: None)()
-    return inner and {"stat": "GRAPH_CALLABLE" if any(form.graph for forms in inner.forms.values() for form in forms) else "GRAPH_CANDIDATE",
-                      "break_count_": inner.break_count, "compile_count_": inner.compile_count,
-                      "code": {"call_count_": inner.call_count, "phase_": inner.name}}
+    counts = _compiled.get(code)
+    return counts and {"stat": "GRAPH_CALLABLE" if counts.has_graph else "GRAPH_CANDIDATE",
+                       "break_count_": counts.breaks, "compile_count_": counts.compiled,
+                       "code": {"call_count_": counts.calls, "phase_": counts.name}}
 
 
 def jit_class(cls):

@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator
 
 from mindspore import _c
 from mindspore.common import hook_handle, hooks
+from . import tree
 
 PLAIN = (int, float, complex, str, bytes, bool, type(None), type(Ellipsis), slice, range)
 _OPAQUE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.CodeType, property)
@@ -130,6 +131,18 @@ def attribute(container, name):
         return own[name]
     member = attribute(type(container), name)
     return getattr(container, name, MISSING) if type(member) is types.MemberDescriptorType else MISSING
+
+
+def describe(value):
+    """A short text; nothing of the user's runs, and no tensor is looked at."""
+    if isinstance(value, _c.Tensor):
+        return f"{value.dtype}{list(value.shape)}"
+    if value is MISSING or isinstance(value, (*PLAIN, *_OPAQUE, type)):
+        return f"{value!r:.60}"
+    items = tree.children(value)
+    if items is None:
+        return f"a {type(value).__name__} object"
+    return f"{type(value).__name__}({', '.join(map(describe, items[:8]))}{', ...' if len(items) > 8 else ''})"
 
 
 class Guards:
@@ -277,8 +290,9 @@ class Guards:
             self.function(value)
         elif self.deep and type(value) is types.MethodType and type(value.__func__) is types.FunctionType:
             self.function(value.__func__, value.__self__)
-        elif not isinstance(value, _OPAQUE) and type(getattr(value, "__wrapped__", None)) is types.FunctionType:
-            self.function(value.__wrapped__)  # of a cache
+        elif type(getattr(value, "__wrapped__", None)) is types.FunctionType and not (
+                isinstance(value, _OPAQUE) and (type(value) is not types.FunctionType or self.is_user(value))):
+            self.function(value.__wrapped__)  # of a cache or a context manager: the library runs it unseen
         elif not isinstance(value, (type, *_OPAQUE)) and isinstance(value, Collection) and any(
                 _home(base) in _STDLIB for base in type(value).__mro__[:-1]):
             self.note("dict" if hasattr(value, "__dict__") else "content", value, None)
@@ -390,7 +404,7 @@ class Guards:
             if now is value and snapshot is None:
                 continue
             if not self.same(now, value, snapshot):
-                return f"{name if name is not None else 'a closure variable'} was {value!r:.60} and is {now!r:.60}"
+                return f"{name if name is not None else 'a closure variable'} was {describe(value)} and is {describe(now)}"
         for tensor, handle in self.handles.values():
             if _c.handle_of(tensor) != handle:
                 return "a tensor was made to stand for other data"
