@@ -99,8 +99,8 @@ MS_API_EXPORT void ms__api_release(MsArg *out);
 MS_API_EXPORT int ms__int_side(MsDtype dtype, int64_t i);
 /* OVERFLOW when number a is an integer that `dtype` cannot hold. */
 MsStatus ms__int_check(const MsArg *a, MsDtype dtype);
-/* Tensor or number argument k as a tensor: a number takes `like`'s dtype within its category (see
- * api/README.md: Python scalars never widen within a category). */
+/* Tensor or number argument k as a tensor: a number takes `like`'s dtype within its category:
+ * Python scalars never widen within a category. */
 MsTensor *ms__arg_tensor(const MsArg *a, MsTensor *like);
 /* Both sides of a binary operator brought to one dtype (numbers weak, tensors promoted); raises TYPE. */
 MsStatus ms__arg_promote(MsApiCall *c, int a, int b, MsTensor **x, MsTensor **y);

@@ -3,7 +3,7 @@
  * A handle is either concrete (storage != NULL: a strided view) or traced (trace != NULL: a value of one
  * interpreter, whose meaning is in `tv`). Shape and dtype are valid for both. A traced handle keeps strides
  * row-major. A view made inside a trace remembers base and recipe, so that writes through aliases can be
- * functionalised (trace/write.c). */
+ * functionalised (trace/env.c). */
 #ifndef MS_CORE_TENSOR_H
 #define MS_CORE_TENSOR_H
 #include "core/error.h"
@@ -42,7 +42,7 @@ typedef struct MsStorage {
     MsLazyUse *_Atomic users; /* pending values that read the content */
 } MsStorage;
 
-typedef struct MsAlias MsAlias; /* trace/write.c */
+typedef struct MsAlias MsAlias; /* trace/env.c */
 
 struct MsTensor {
     _Atomic int ref;

@@ -11,7 +11,7 @@
 #include "cpu/chain.h"
 #include "op/rows.h"
 
-/* y[0..n) from in[k][0..n); y may be one of the inputs if the element sizes agree. p: attributes of the row.
+/* y[0..n) from in[k][0..n); y may be one of the inputs if the element sizes agree. p: the row's attribute.
  * False: an element has no result (integer division by zero and the like). */
 typedef bool (*MsLoop)(int64_t n, void *y, const void *const *in, const double *p);
 
