@@ -20,11 +20,12 @@
 /* ---- exceptions of callbacks ---- */
 
 static const char callback_mark[] = "callback";
-static PyObject *causes; /* serial -> exception */
-static int next_serial;
+static PyObject *causes; /* serial -> exception; those of rows that nobody takes go with the last iterator */
+static int next_serial, open_iterators;
 
-/* The current Python exception as an error record. */
-static MsStatus callback_failed(void)
+/* The current Python exception as an error record. The text says which operation failed and at which `item`, unless `what` is
+ * NULL because the caller adds that. */
+static MsStatus callback_failed(const char *what, const char *item, long long number)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
@@ -37,9 +38,12 @@ static MsStatus callback_failed(void)
     if (PyDict_Size(causes) == 64) PyDict_Clear(causes); /* of rows that were left out */
     if (value && key) PyDict_SetItem(causes, key, value);
     PyErr_Clear();
+    char place[64] = "";
+    if (item) snprintf(place, sizeof place, " %s %lld.", item, number);
     MsStatus st = ms__raise(MS_ERROR_RUNTIME, callback_mark, serial,
-                            "Exception thrown from user defined Python function in dataset. %s: %s",
-                            type ? ((PyTypeObject *)type)->tp_name : "error", utf8 ? utf8 : "");
+                            "%s%sException thrown from user defined Python function in dataset. %s: %s%s",
+                            what ? what : "", what ? " failed. " : "",
+                            type ? ((PyTypeObject *)type)->tp_name : "error", utf8 ? utf8 : "", place);
     Py_XDECREF(key);
     Py_XDECREF(text);
     Py_XDECREF(type);
@@ -148,13 +152,17 @@ static void free_transform(PyObject *c)
     ms_transform_unref(PyCapsule_GetPointer(c, TRANSFORM));
 }
 
-static void free_iterator(PyObject *c)
+static void end_iterator(MsDataIter *it)
 {
-    MsDataIter *it = PyCapsule_GetPointer(c, ITERATOR);
-    if (PyCapsule_GetContext(c)) return; /* closed already */
     PyThreadState *gil = PyEval_SaveThread();
     ms_data_iter_free(it);
     PyEval_RestoreThread(gil);
+    if (--open_iterators == 0) PyDict_Clear(causes);
+}
+
+static void free_iterator(PyObject *c)
+{
+    if (!PyCapsule_GetContext(c)) end_iterator(PyCapsule_GetPointer(c, ITERATOR)); /* not closed already */
 }
 
 static PyObject *capsule(void *p, const char *name, PyCapsule_Destructor destroy)
@@ -206,7 +214,7 @@ static MsStatus sampler_fill(void *ctx, int64_t n_rows, int64_t epoch, int64_t c
             if (index[k] == -1 && PyErr_Occurred()) break;
         }
     }
-    if (PyErr_Occurred()) st = callback_failed();
+    if (PyErr_Occurred()) st = callback_failed("The sampler", "Epoch", (long long)epoch);
     Py_XDECREF(list);
     PyGILState_Release(gil);
     return st;
@@ -391,7 +399,7 @@ static MsStatus run_callable(void *ctx, uint64_t seed, int n_in, MsTensor *const
     PyObject *first = c->seeded ? PyLong_FromUnsignedLongLong(seed) : NULL;
     PyObject *args = arrays_after(first, n_in, in), *result = args ? PyObject_CallObject(c->fn, args) : NULL;
     *n_out = result ? take_results(result, MS_DATA_MAX_COLUMN, out) : -1;
-    if (*n_out < 0) st = callback_failed();
+    if (*n_out < 0) st = callback_failed(NULL, NULL, 0);
     Py_XDECREF(args);
     Py_XDECREF(result);
     PyGILState_Release(gil);
@@ -564,6 +572,7 @@ typedef struct Source {
 } Source;
 
 typedef struct SourceState {
+    const char *name;
     PyObject *begin, *get;
 } SourceState;
 
@@ -583,9 +592,10 @@ static MsStatus source_open(void *ctx, void **state)
     PyObject *pair = PyObject_CallObject(s->open, NULL);
     MsStatus st = MS_OK;
     if (!pair || !PyArg_ParseTuple(pair, "OO", &k->begin, &k->get)) {
-        st = callback_failed();
+        st = callback_failed(s->name, NULL, 0);
         free(k);
     } else {
+        k->name = s->name;
         Py_INCREF(k->begin);
         Py_INCREF(k->get);
         *state = k;
@@ -606,8 +616,9 @@ static void source_close(void *state)
 static MsStatus source_begin(void *state, int64_t epoch)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *r = PyObject_CallFunction(((SourceState *)state)->begin, "L", (long long)epoch);
-    MsStatus st = r ? MS_OK : callback_failed();
+    SourceState *k = state;
+    PyObject *r = PyObject_CallFunction(k->begin, "L", (long long)epoch);
+    MsStatus st = r ? MS_OK : callback_failed(k->name, "Epoch", (long long)epoch);
     Py_XDECREF(r);
     PyGILState_Release(gil);
     return st;
@@ -617,7 +628,8 @@ static MsStatus source_get(void *state, int64_t i, int n, MsTensor **column)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
     MsStatus st = MS_OK;
-    PyObject *row = PyObject_CallFunction(((SourceState *)state)->get, "L", (long long)i);
+    SourceState *k = state;
+    PyObject *row = PyObject_CallFunction(k->get, "L", (long long)i);
     if (row == Py_None) {
         st = MS_ERROR_STOP;
     } else {
@@ -629,7 +641,7 @@ static MsStatus source_get(void *state, int64_t i, int n, MsTensor **column)
                 "NumPy arrays as specified in column_names, the size of column_names is:%d and number of "
                 "returned NumPy array is:%d",
                 n, got);
-        if (got != n) st = callback_failed();
+        if (got != n) st = callback_failed(k->name, "Row", (long long)i);
     }
     Py_XDECREF(row);
     PyGILState_Release(gil);
@@ -735,7 +747,9 @@ static MsStatus batch_size(void *ctx, MsBatchInfo info, int64_t *size)
     PyObject *r =
         PyObject_CallFunction(((BatchHost *)ctx)->size, "LL", (long long)info.epoch, (long long)info.batch);
     *size = r ? PyLong_AsLongLong(r) : 0;
-    MsStatus st = PyErr_Occurred() ? callback_failed() : MS_OK;
+    MsStatus st = MS_OK;
+    if (PyErr_Occurred())
+        st = callback_failed("batch operation: [batch_size]", "Batch", (long long)info.batch);
     Py_XDECREF(r);
     PyGILState_Release(gil);
     return st;
@@ -769,7 +783,10 @@ static MsStatus batch_map(void *ctx, MsBatchInfo info, int64_t n_rows, int n_in,
     int got = result ? take_results(result, n_out, out) : -1;
     if (got >= 0 && got != n_out)
         PyErr_Format(PyExc_RuntimeError, "per_batch_map must return %d columns, but got %d", n_out, got);
-    if (got != n_out) st = ms__failed() ? ms_error()->code : callback_failed();
+    if (got != n_out)
+        st = ms__failed()
+                 ? ms_error()->code
+                 : callback_failed("batch operation: [per_batch_map]", "Batch", (long long)info.batch);
     Py_XDECREF(lists);
     Py_XDECREF(result);
     PyGILState_Release(gil);
@@ -961,6 +978,7 @@ static PyObject *ds_iter(PyObject *m, PyObject *args)
     }
     if (it && !watched) ms__data_iter_unwatch(it);
     PyEval_RestoreThread(gil);
+    open_iterators += it != NULL;
     return capsule(it, ITERATOR, free_iterator);
 }
 
@@ -1020,9 +1038,7 @@ static PyObject *ds_close(PyObject *m, PyObject *o)
     if (!it) return NULL;
     if (!PyCapsule_GetContext(o)) {
         PyCapsule_SetContext(o, (void *)callback_mark);
-        PyThreadState *gil = PyEval_SaveThread();
-        ms_data_iter_free(it);
-        PyEval_RestoreThread(gil);
+        end_iterator(it);
     }
     Py_RETURN_NONE;
 }

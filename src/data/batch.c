@@ -318,9 +318,14 @@ static MsStatus length_of(BatchNode *n, const MsRow *row, int64_t *length)
     *length = wide ? *(int64_t *)wide->data : -1;
     ms_scope_end(mark, NULL, 0);
     if (st == MS_OK && *length < 0)
-        st = MS_FAIL(MS_ERROR_RUNTIME,
-                     "For 'bucket_batch_by_length', element_length_function must give one int, at least 0.");
-    return st;
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "For 'bucket_batch_by_length', element_length_function must give one int, at least 0.");
+    if (st == MS_OK) return st;
+    MsError e;
+    ms__error_take(&e);
+    return ms__raise(e.code, e.file, e.line,
+                     "bucket_batch_by_length operation: [element_length_function] failed. %s", e.message);
 }
 
 /* The rows of bucket b become the rows of the batch. */

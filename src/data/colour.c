@@ -691,7 +691,11 @@ static MsStatus run_cut_out(MsTransformCall *c)
     const double *arg = c->op->arg; /* length, patches, is_hwc */
     MS_TRY(copy_image(c));
     MsTensor *y = c->out[0];
-    bool chw = arg[2] == 0 && y->ndim == 3;
+    if (y->ndim != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "CutOut: shape is invalid. image shape is not <H,W,C> or <C,H,W>, but got %s",
+                       ms__shape_text(y->ndim, y->shape));
+    bool chw = arg[2] == 0;
     int64_t h = y->shape[chw ? 1 : 0], w = y->shape[chw ? 2 : 1], n = (int64_t)arg[0];
     double zero = 0;
     if (n > h || n > w)
@@ -709,6 +713,20 @@ static MsStatus run_cut_out(MsTransformCall *c)
 static MsStatus run_erase(MsTransformCall *c)
 {
     const double *arg = c->op->arg; /* top, left, height, width, values */
+    MsTensor *x = c->in[0];
+    if (x->ndim != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME, "Erase: input tensor is not in shape of <H,W,C>, but got rank: %d",
+                       x->ndim);
+    if (x->shape[2] != 3)
+        return MS_FAIL(MS_ERROR_RUNTIME, "Erase: channel of input image should be 3, but got: %lld",
+                       (long long)x->shape[2]);
+    if (arg[2] > (double)x->shape[0] || arg[3] > (double)x->shape[1] || arg[0] > (double)x->shape[0] ||
+        arg[1] > (double)x->shape[1])
+        return MS_FAIL(
+            MS_ERROR_RUNTIME,
+            "Erase: box size is too large for image erase: the window at (%g, %g) of size (%g, %g) "
+            "on an image of %lld x %lld",
+            arg[0], arg[1], arg[2], arg[3], (long long)x->shape[0], (long long)x->shape[1]);
     MS_TRY(copy_image(c));
     return erase(c, c->out[0], false,
                  (Box){(int64_t)arg[0], (int64_t)arg[1], (int64_t)arg[2], (int64_t)arg[3]}, c->op->n_arg - 4,

@@ -223,6 +223,11 @@ static MsStatus make(MsDataIter *it, Item *item)
 
 MsStatus ms_data_iter_next(MsDataIter *it, MsTensor **column)
 {
+    if (it->owner != getpid())
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "A data iterator stays with the process that made it (%lld), a forked "
+                       "process needs one of its own.",
+                       (long long)it->owner);
     if (it->failed) return ms__error_put(&it->error);
     if (it->epochs >= 0 && it->seen >= it->epochs) return MS_ERROR_STOP;
     Item item;

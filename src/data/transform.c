@@ -199,8 +199,8 @@ static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *cons
                         MsTensor **out)
 {
     if (n_in != 1 && !(t->kind->takes & MS_TAKES_MANY))
-        return MS_FAIL(MS_ERROR_RUNTIME,
-                       "The op is OneToOne, can only accept one tensor as input, but got %d.", n_in);
+        return MS_FAIL(MS_ERROR_RUNTIME, "The op is OneToOne, can only accept one tensor as input. Got %d.",
+                       n_in);
     MsTensor *dense[MS_DATA_MAX_COLUMN];
     for (int k = 0; k < n_in; k++)
         if (!(t->kind->takes & MS_TAKES_TEXT) && ms__data_is_text(in[k]))
@@ -229,6 +229,7 @@ MsStatus ms_transform_apply(MsTransform *t, int n_in, MsTensor *const *in, int *
 {
     static _Atomic int64_t calls;
     if (!t) return MS_FAIL(MS_ERROR_VALUE, "There is no transform to apply.");
+    if (n_in < 1) return MS_FAIL(MS_ERROR_RUNTIME, "%s: Input Tensor is not valid.", t->kind->name);
     MsDataRng rng;
     if (!row_rng) rng = ms__data_rng(ms_data_run_seed(), -1, atomic_fetch_add(&calls, 1));
     int mark = ms_scope_begin();

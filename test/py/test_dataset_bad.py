@@ -96,6 +96,34 @@ def test_files_that_are_missing_or_unreadable(tmp_path):
             epoch(str(tmp_path / 'none'))
 
 
+class Raises:
+    def __len__(self):
+        return 9
+
+    def __getitem__(self, i):
+        return np.array(i // (i - 5))
+
+
+def test_failures_of_python_functions_name_the_operation():
+    d = ds.NumpySlicesDataset(list(range(9)), ['x'], shuffle=False)
+
+    def fail(*_):
+        raise KeyError('k')
+
+    class Odd(ds.Sampler):
+        def __iter__(self):
+            return fail()
+    for bad, says in ((ds.GeneratorDataset(Raises(), ['x'], shuffle=False), r'GeneratorDataset Raises failed.*ZeroDiv.* Row 5'),
+                      (d.batch(2, per_batch_map=fail), r'batch operation: \[per_batch_map\] failed.*Batch 0'),
+                      (d.batch(fail), r'batch operation: \[batch_size\] failed.*Batch 0'),
+                      (d.bucket_batch_by_length('x', [3], [2, 2], fail), r'bucket_batch_by_length operation: .* failed.*KeyError'),
+                      (ds.NumpySlicesDataset(list(range(9)), sampler=Odd()), r'The sampler failed.*Epoch 0'),
+                      (d.filter(fail), r'filter operation: \[fail\] failed'), (d.map(fail), r'map operation: \[PyFunc\] failed')):
+        with pytest.raises(RuntimeError, match=says) as e:
+            list(bad.create_tuple_iterator(num_epochs=1))
+        assert isinstance(e.value.__cause__, (KeyError, ZeroDivisionError))
+
+
 SCRIPT = '''
 import time, numpy as np, mindspore.dataset as ds
 class Source:

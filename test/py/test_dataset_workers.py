@@ -174,3 +174,42 @@ def test_no_orphans(number):
     while any(alive(q) for q in pids) and time.monotonic() < end:
         time.sleep(0.1)
     assert not any(alive(q) for q in pids)
+
+
+def test_a_fork_leaves_the_pipeline_of_its_parent_alone():
+    d = numbers(60).map(lambda x: x * 2, 'x', num_parallel_workers=2, python_multiprocessing=True)
+    it = d.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    next(it)
+    pid = os.fork()
+    if pid == 0:
+        good = 1
+        try:
+            next(it)
+        except RuntimeError as e:
+            it.close()
+            good = int('forked process' not in str(e) or len(values(d)) != 60)
+        finally:
+            os._exit(good)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert [int(r[0]) for r in it] == list(range(2, 120, 2))
+
+
+def test_an_exception_that_cannot_be_printed_or_pickled():
+    class Odd(Exception):
+        def __str__(self):
+            raise ValueError('no text')
+
+    def fail(x):
+        raise Odd()
+    with pytest.raises(RuntimeError, match='Odd'):
+        values(numbers().map(fail, 'x', num_parallel_workers=2, python_multiprocessing=True))
+
+
+def test_nothing_is_left_of_iterators_that_are_dropped():
+    d = numbers().map(lambda x: x, 'x', num_parallel_workers=2, python_multiprocessing=True)
+
+    def drop():
+        next(d.create_tuple_iterator(output_numpy=True))
+        return len(os.listdir('/proc/self/fd')), len(os.listdir('/proc/self/task'))
+    before = drop()
+    assert [drop() for _ in range(8)][-1] == before

@@ -296,3 +296,27 @@ def test_to_tensor_of_an_image_of_pil_divides():
     for image, planes in ((x, x.transpose(2, 0, 1)), (x[:, :, 0], x[None, :, :, 0])):
         np.testing.assert_array_equal(V.ToTensor()(Image.fromarray(image)), planes.astype(np.float32) / np.float32(255))
     assert V.ToTensor(np.int32)(Image.fromarray(x)).dtype == np.int32
+
+
+def test_calls_that_no_image_answers():
+    image = np.zeros((20, 30, 3), np.uint8)
+    for op in (V.CenterCrop(4), V.Crop((0, 0), 4), V.HorizontalFlip(), V.Resize(4), V.TrivialAugmentWide(), V.RandomCrop(4)):
+        with pytest.raises(RuntimeError, match='Input Tensor is not valid'):
+            op()
+    for op in (V.ConvertColor(V.ConvertMode.COLOR_RGB2BGR), V.SlicePatches(), V.PadToSize(40), V.RgbToHsv(), V.MixUpBatch(),
+               V.LinearTransformation(np.eye(3), np.zeros(3))):
+        with pytest.raises(TypeError, match='NumPy .*[gG]ot .*list'):
+            op([1, 2], [3, 4]) if isinstance(op, V.MixUpBatch) else op([1, 2])
+    for bad, says in ((image[:, :, 0], 'rank: 2'), (image[:, :, :1], 'channel'), (image[:2], 'too large')):
+        with pytest.raises(RuntimeError, match=f'Erase.*{says}'):
+            V.Erase(0, 0, 3, 4)(bad)
+    with pytest.raises(RuntimeError, match='CutOut: shape is invalid'):
+        V.CutOut(3)(image[:, :, 0])
+    for bad, says in (('x', 'numpy.ndarray'), (np.array(['x']), 'str_'), (image, 'array dimensions')):
+        with pytest.raises(TypeError, match=f'{says}'):
+            V.Decode()(bad)
+    with pytest.raises(ValueError, match='Failed to decode'):
+        V.Decode(to_pil=True)(np.zeros(9, np.uint8))
+    for call in (lambda: V.encode_jpeg(image, 0), lambda: V.encode_png(image, 10), lambda: V.encode_png(image[:, :, :2])):
+        with pytest.raises(RuntimeError, match='Encode(Jpeg|Png): '):
+            call()

@@ -7,8 +7,8 @@ import numpy as np
 from mindspore import _c
 
 from . import _check
-from ._image import RandomResizedCrop
-from .transforms import PyTensorOperation, TensorOperation, draw
+from ._image import RandomResizedCrop, _to_encode
+from .transforms import PyTensorOperation, TensorOperation, draw, image_array
 from .vision import Border, HorizontalFlip, Inter, Pad, Resize, VerticalFlip, _fill, _padding, _size
 
 
@@ -32,10 +32,10 @@ class SliceMode(enum.IntEnum):
     DROP = 1
 
 
-def _image(name, image, ranks=(2, 3)):
-    if not isinstance(image, np.ndarray) or image.ndim not in ranks:
-        raise RuntimeError(f'{name}: the image must be an array of {" or ".join(map(str, ranks))} dimensions, but got '
-                           f'{getattr(image, "shape", type(image))}.')
+def _image(name, image):
+    image = image_array(image)
+    if image.ndim not in (2, 3):
+        raise RuntimeError(f'{name}: the image must be an array of 2 or 3 dimensions, but got {image.shape}.')
     return image
 
 
@@ -50,7 +50,7 @@ class ConvertColor(PyTensorOperation):
         self.convert_mode = _check.kind('convert_mode', convert_mode, ConvertMode)
 
     def __call__(self, image):
-        image = _image('ConvertColor', np.asarray(image))
+        image = _image('ConvertColor', image)
         channels = 1 if image.ndim == 2 else image.shape[2]
         if self.convert_mode not in self._forms:
             if channels not in (3, 4):
@@ -78,7 +78,10 @@ class _Hsv(PyTensorOperation):
         self.is_hwc = _check.kind('is_hwc', is_hwc, bool)
 
     def __call__(self, image):
-        image = _image(type(self).__name__, image, (3, 4))
+        if not isinstance(image, np.ndarray):
+            raise TypeError(f'img should be NumPy image. Got {type(image)}.')
+        if image.ndim not in (3, 4):
+            raise TypeError(f'img shape should be (H, W, C)/(N, H, W, C)/(C, H, W)/(N, C, H, W). Got {image.shape}.')
         dtype = image.dtype if image.dtype.kind == 'f' else np.float64
         image = image.astype(np.float64)
         axis = -1 if self.is_hwc else -3
@@ -115,7 +118,7 @@ class SlicePatches(PyTensorOperation):
         self.fill_value = _check.integer('fill_value', 0 if fill_value is None else fill_value, 0, 255)
 
     def __call__(self, image):
-        image = _image('SlicePatches', np.asarray(image))
+        image = _image('SlicePatches', image)
         sizes, counts = image.shape[:2], (self.num_height, self.num_width)
         if sizes[0] < counts[0] or sizes[1] < counts[1]:
             raise RuntimeError(f'SlicePatches: an image of {sizes[0]} x {sizes[1]} has no {counts[0]} x {counts[1]} patches.')
@@ -132,7 +135,7 @@ class SlicePatches(PyTensorOperation):
 
 def _encode(name, image, quality):
     """The bytes that write_jpeg and write_png would put into a file."""
-    image = np.asarray(image.asnumpy() if hasattr(image, 'asnumpy') else image)
+    image = _to_encode('Encode', name, image, quality)
     file = os.memfd_create('image')
     try:
         _c.ds_write_image(f'/proc/self/fd/{file}'.encode(), name, image, quality)
@@ -142,11 +145,11 @@ def _encode(name, image, quality):
 
 
 def encode_jpeg(image, quality=75):
-    return _encode('jpeg', image, _check.integer('quality', quality, 1, 100))
+    return _encode('jpeg', image, quality)
 
 
 def encode_png(image, compression_level=6):
-    return _encode('png', image, _check.integer('compression_level', compression_level, 0, 9))
+    return _encode('png', image, compression_level)
 
 
 # ---- boxes ----
@@ -158,7 +161,7 @@ class _Boxes(PyTensorOperation):
         if len(columns) != 2:
             raise RuntimeError('BoundingBox: invalid input, size of input data should be 2 (including image and bounding box), '
                                f'but got: {len(columns)}')
-        image, boxes = _image(type(self).__name__, np.asarray(columns[0])), np.array(columns[1])
+        image, boxes = _image(type(self).__name__, columns[0]), np.array(columns[1])
         if boxes.ndim != 2:
             raise RuntimeError('BoundingBox: bounding boxes should have to be two-dimensional matrix at least, but got '
                                f'{boxes.ndim} dimension.')

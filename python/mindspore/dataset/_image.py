@@ -8,7 +8,7 @@ import numpy as np
 from mindspore import _c
 
 from . import _check
-from .transforms import PyTensorOperation, TensorOperation, draw, is_pil
+from .transforms import PyTensorOperation, TensorOperation, draw, image_array, is_pil
 from .vision import Border, Inter, _fill, _size
 
 __all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'AdjustSaturation', 'AdjustSharpness',
@@ -82,17 +82,21 @@ class Decode(TensorOperation):
         self._gives_pil = to_pil
 
     def __call__(self, *inputs):
-        for x in inputs:
-            if isinstance(x, (bytes, bytearray)):
-                x = np.frombuffer(x, np.uint8)
-            if not isinstance(x, np.ndarray) or x.ndim != 1 or x.dtype.kind not in 'uiS':
-                raise TypeError('The type of the encoded image should be uint8, uint16, uint32, int8... of one '
-                                f'dimension, but got {type(x)}.')
         inputs = [np.frombuffer(x, np.uint8) if isinstance(x, (bytes, bytearray)) else x for x in inputs]
+        for x in inputs:
+            if not isinstance(x, np.ndarray):
+                raise TypeError(f'The type of the encoded image should be {np.ndarray}, but got {type(x)}.')
+            if x.dtype.kind not in 'uiS':
+                raise TypeError(f'The data type of the encoded image can not be {x.dtype.type}.')
+            if x.ndim != 1:
+                raise TypeError(f'The number of array dimensions of the encoded image should be 1, but got {x.ndim}.')
         if self.to_pil:
             import io
             from PIL import Image
-            images = tuple(Image.open(io.BytesIO(x.tobytes())).convert('RGB') for x in inputs)
+            try:
+                images = tuple(Image.open(io.BytesIO(x.tobytes())).convert('RGB') for x in inputs)
+            except (OSError, SyntaxError) as e:  # what PIL raises for damaged files
+                raise ValueError(f'{e}: Failed to decode given image.') from e
             return images[0] if len(images) == 1 else images
         return super().__call__(*inputs)
 
@@ -230,7 +234,7 @@ class PadToSize(PyTensorOperation):
 
     def __call__(self, img):
         from .vision import Pad
-        img = np.asarray(img)
+        img = image_array(img)
         wrong = 'type of (bool, int8, uint8, int16, uint16, int32, float16, float32, float64)' if img.dtype.kind in 'USOV' else \
             'dimension of (2, 3), in shape of <H, W> or <H, W, C>' if img.ndim not in (2, 3) else \
             'channel of (1, 3)' if img.ndim == 3 and img.shape[2] not in (1, 3) else None
@@ -705,6 +709,8 @@ class LinearTransformation(PyTensorOperation):
         self.transformation_matrix, self.mean_vector = transformation_matrix, mean_vector
 
     def __call__(self, img):
+        if not isinstance(img, np.ndarray):
+            raise TypeError(f'img should be NumPy array. Got {type(img)}')
         if img.size != len(self.mean_vector):
             raise ValueError(f'The image has {img.size} values, the matrix is for {len(self.mean_vector)}.')
         return ((img.reshape(1, -1) - self.mean_vector) @ self.transformation_matrix).reshape(img.shape)
@@ -791,13 +797,15 @@ def write_file(filename, data):
         raise RuntimeError(f'The file {filename} cannot be written.') from e
 
 
-def _write(name, filename, image, quality):
+def _to_encode(verb, name, image, quality, filename=''):
+    """The image to write or to encode as an array, checked with the quality."""
     value = 'quality' if name == 'jpeg' else 'compression_level'
-    low, high, op = (1, 100, 'WriteJpeg') if name == 'jpeg' else (0, 9, 'WritePng')
+    low, high, op = (1, 100, f'{verb}Jpeg') if name == 'jpeg' else (0, 9, f'{verb}Png')
     _file_name(filename, image=(image, (np.ndarray, _c.Tensor)), **{value: (quality, (int,))})
     image = np.asarray(image.asnumpy() if hasattr(image, 'asnumpy') else image)
     if image.dtype != np.uint8:
-        raise RuntimeError(f'{op}: The type of the elements of image should be UINT8, but got {image.dtype}.')
+        what = 'elements of image' if verb == 'Write' else 'image data'
+        raise RuntimeError(f'{op}: The type of the {what} should be UINT8, but got {image.dtype}.')
     if image.ndim not in (2, 3):
         raise RuntimeError(f'{op}: The image has invalid dimensions. It should have two or three dimensions, but got '
                            f'{image.ndim} dimensions.')
@@ -806,6 +814,11 @@ def _write(name, filename, image, quality):
                            'channels.')
     if not low <= quality <= high:
         raise RuntimeError(f'{op}: Invalid {value} {quality}, should be in range of [{low}, {high}].')
+    return image
+
+
+def _write(name, filename, image, quality):
+    image, op = _to_encode('Write', name, image, quality, filename), f'Write{name.capitalize()}'
     if os.path.isdir(filename):
         raise RuntimeError(f'{op}: Invalid file path, {filename} is not a regular file.')
     if not os.path.isdir(os.path.dirname(filename) or '.'):

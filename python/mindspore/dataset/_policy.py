@@ -233,7 +233,7 @@ class UniformAugment(TensorOperation):
 # ---- mixing the rows of a batch ----
 
 def _alpha(value, high=_check.FLOAT_INTEGER):
-    if _check.kind('alpha', value, int, float) <= 0:
+    if not _check.kind('alpha', value, int, float) > 0:
         raise ValueError('Input alpha must be greater than 0.')
     if value > high:
         raise ValueError(f'Input is not within the required interval of (0, {high}].')
@@ -241,6 +241,9 @@ def _alpha(value, high=_check.FLOAT_INTEGER):
 
 
 def _check_batch(op, images, labels):
+    for x in (images, labels):
+        if not isinstance(x, np.ndarray):
+            raise TypeError(f'Input should be NumPy or PIL image, got {type(x)}.')
     if images.ndim != 4:
         raise RuntimeError(f'{op}: input image is not in shape of <B,H,W,C> or <B,C,H,W>, but got dimension: {images.ndim}. You '
                            'may need to perform Batch first.')

@@ -99,7 +99,7 @@ def _failure(e):
     try:
         pickle.loads(pickle.dumps(e))
     except Exception:
-        e = RuntimeError(f'{type(e).__name__}: {e}')
+        e = RuntimeError(traceback.format_exception_only(type(e), e)[-1].strip())
     return False, (e, text)
 
 
@@ -212,12 +212,21 @@ class Workers:
     def __init__(self, n, function, what):
         self.n, self._function, self._what = n, function, what
         self.__name__ = getattr(function, '__name__', type(function).__name__)
-        self._users, self._processes, self._idle = 0, [], None
+        self._forget()
+
+    def _forget(self):
+        self._users, self._processes, self._idle, self._owner = 0, [], None, os.getpid()
+
+    def _inherited(self):
+        """Whether this process is a fork of the one whose processes these are."""
+        return self._owner != os.getpid()
 
     def __getstate__(self):
         return {**self.__dict__, '_users': 0, '_processes': [], '_idle': None}
 
     def start(self):
+        if self._inherited():
+            self._forget()
         self._users += 1
         self._run = _c.ds_config('run')
         if self._users == 1 and not _c.ds_config('debug'):
@@ -228,12 +237,14 @@ class Workers:
 
     def interrupt(self):
         """The iterator is about to be closed; nobody waits for a row that is under way."""
-        if self._users == 1:
+        if self._users == 1 and not self._inherited():
             for p in self._processes:
                 if not p._reap():
                     os.kill(p.pid, signal.SIGKILL)
 
     def stop(self):
+        if self._inherited():
+            return
         self._users -= 1
         if self._users == 0:
             while self._processes:

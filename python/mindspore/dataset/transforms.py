@@ -11,7 +11,7 @@ from mindspore import _c
 from . import _check, config
 
 
-def _array(value):
+def image_array(value):
     """What an eager call takes: arrays, and images of PIL."""
     if isinstance(value, np.ndarray):
         return value
@@ -60,7 +60,7 @@ class TensorOperation(_check.Recorded):
         return Image.fromarray(y[:, :, 0] if y.ndim == 3 and y.shape[2] == 1 else y)
 
     def _input(self, value):
-        return _array(value)
+        return image_array(value)
 
 
 class PyTensorOperation(_check.Recorded):
