@@ -700,7 +700,7 @@ static MsStatus watch_tell(void *ctx, MsWatchEvent event, int64_t epoch, int64_t
     PyGILState_STATE gil = PyGILState_Ensure();
     PyObject *r = PyObject_CallFunction(ctx, "iLLL", (int)event, (long long)epoch, (long long)in_epoch,
                                         (long long)total);
-    MsStatus st = r ? MS_OK : callback_failed();
+    MsStatus st = r ? MS_OK : callback_failed("callback of map", "Epoch", (long long)epoch);
     Py_XDECREF(r);
     PyGILState_Release(gil);
     return st;

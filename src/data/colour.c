@@ -509,6 +509,7 @@ static MsStatus run_color_adjust(MsTransformCall *c)
         if (low == idle && high == idle) continue;
         MsTensor *in = x;
         inner.in = &in;
+        MS_TRY(ms__image_check(&ms__transforms_colour[which], x)); /* the table begins with these four */
         MS_TRY(step[which](&inner, between(c, low, high)));
         x = inner.out[0];
     }
@@ -784,8 +785,8 @@ const MsTransformKind ms__transforms_colour[] = {
     K("RandomPosterize", "min, max", 2, 2, NULL, run_random_posterize),
     {"RandomSolarize", "min, max", 2, 2,
      MS_IMAGE_TYPES | MS_IMAGE_NO_HALF | MS_IMAGE_FLAT | MS_IMAGE_GREY_RGB, NULL, run_random_solarize, NULL},
-    K("RandomColorAdjust", "brightness min, max, contrast min, max, saturation min, max, hue min, max", 8, 8,
-      NULL, run_color_adjust),
+    {"RandomColorAdjust", "brightness min, max, contrast min, max, saturation min, max, hue min, max", 8, 8,
+     MS_IMAGE_HWC | MS_IMAGE_RGB, NULL, run_color_adjust, NULL},
     K("RandomLighting", "alpha", 1, 1, NULL, run_lighting),
     K("GaussianBlur", "kernel x, kernel y, sigma x, sigma y", 4, 4, check_blur, run_blur),
     K("RandomErasing", "prob, scale min, max, ratio min, max, attempts, values", 6, INT_MAX, NULL,

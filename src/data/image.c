@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #ifdef MS_HAVE_JPEG
 #include <jpeglib.h>
 #endif
@@ -512,11 +513,13 @@ MsStatus ms_image_write(const char *path, const char *format, MsTensor *t, int q
     else
 #endif
         st = MS_FAIL(MS_ERROR_RUNTIME, "write_%s: this build cannot write %s images.", format, format);
-    bool written = fflush(f) == 0;
+    bool written = fflush(f) == 0 && !ferror(f); /* the library may have flushed before, in vain */
+    struct stat info;
+    bool regular = fstat(fileno(f), &info) == 0 && S_ISREG(info.st_mode);
     if (fclose(f) != 0) written = false;
     if (st == MS_OK && !written)
         st = MS_FAIL(MS_ERROR_RUNTIME, "write_%s: the file '%s' could not be written to its end.", format,
                      path);
-    if (st != MS_OK) remove(path);
+    if (st != MS_OK && regular) remove(path);
     return st;
 }

@@ -199,18 +199,18 @@ static MsStatus run_one(MsTransform *t, MsDataRng *rng, int n_in, MsTensor *cons
                         MsTensor **out)
 {
     if (n_in != 1 && !(t->kind->takes & MS_TAKES_MANY))
-        return MS_FAIL(MS_ERROR_RUNTIME, "The op is OneToOne, can only accept one tensor as input. Got %d.",
+        return MS_FAIL(MS_ERROR_RUNTIME,
+                       "The op is OneToOne, can only accept one tensor as input. %s got %d.", t->kind->name,
                        n_in);
     MsTensor *dense[MS_DATA_MAX_COLUMN];
-    for (int k = 0; k < n_in; k++)
+    for (int k = 0; k < n_in; k++) {
+        MS_TRY(ms__image_check(t->kind, in[k]));
         if (!(t->kind->takes & MS_TAKES_TEXT) && ms__data_is_text(in[k]))
             return MS_FAIL(
                 MS_ERROR_RUNTIME,
                 "%s: the data type of input tensor does not match the requirement of operator: the "
                 "input is text (%s), but must be numbers.",
                 t->kind->name, ms_dtype_name((MsDtype)in[k]->dtype));
-    for (int k = 0; k < n_in; k++) {
-        MS_TRY(ms__image_check(t->kind, in[k]));
         if (!(dense[k] = ms__data_contiguous(in[k]))) return ms_error()->code;
     }
     MsTransformCall c = {.op = t, .rng = rng, .n_in = n_in, .n_out = n_in, .in = dense, .out = out};

@@ -320,3 +320,33 @@ def test_calls_that_no_image_answers():
     for call in (lambda: V.encode_jpeg(image, 0), lambda: V.encode_png(image, 10), lambda: V.encode_png(image[:, :, :2])):
         with pytest.raises(RuntimeError, match='Encode(Jpeg|Png): '):
             call()
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(tmp_path):
+    resource = pytest.importorskip('resource')
+    image, limits = np.random.RandomState(1).randint(0, 256, (200, 200, 3)).astype(np.uint8), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, limits[1]))
+    try:
+        for write in (V.write_jpeg, V.write_png, lambda name, x: V.write_file(name, x.ravel())):
+            with pytest.raises(RuntimeError, match='(?i)write'):
+                write(str(tmp_path / 'x'), image)
+            assert not list(tmp_path.iterdir())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    for write in (V.write_jpeg, V.write_png, lambda name, x: V.write_file(name, x.ravel())):
+        with pytest.raises(RuntimeError, match='not a regular file'):
+            write('/dev/null', image)
+
+
+def test_colours_at_random_need_colours():
+    op = V.RandomColorAdjust(contrast=(0.5, 0.6))
+    with pytest.raises(RuntimeError, match=r'channel of \(3\)'):
+        op(np.zeros((9, 9, 1), np.uint8))
+    with pytest.raises(RuntimeError, match=r'AdjustContrast.*\(uint8, uint16, float32\)'):
+        op(np.zeros((9, 9, 3)))
+    assert op(Image.new('L', (9, 9))).mode == 'L'
+    with pytest.raises(RuntimeError, match='HorizontalFlip: the data type of image tensor'):
+        V.HorizontalFlip()(np.array(['a']))
+    with pytest.raises(ValueError, match=r'ratio\[1\] .* \(0, 16777216\]'):
+        V.RandomCropDecodeResize(9, (1, 1), (0.5, -1))
+    assert [x.shape for x in V.RandomResize(5)(np.zeros((9, 9), np.uint8), np.ones((9, 9), np.uint8))] == [(5, 5)] * 2

@@ -23,13 +23,15 @@ __all__ = ['AdjustBrightness', 'AdjustContrast', 'AdjustGamma', 'AdjustHue', 'Ad
 
 
 def _pair(name, value, low=None, high=None, text='must be a sequence with length 2.', types=(list, tuple),
-          elements=(int, float)):
-    """(min, max), increasing and inside [low, high]."""
+          elements=(int, float), above=None):
+    """(min, max), increasing and inside [low, high], or (above, high]."""
     _check.kind(name, value, *types)
     if len(value) != 2:
         raise TypeError(f'{name} {text}')
     for i, v in enumerate(value):
         _check.kind(f'{name}[{i}]', v, *elements)
+        if above is not None and not above < v <= _check.FLOAT_INTEGER:
+            raise ValueError(f'Input {name}[{i}] is not within the required interval of ({above}, {_check.FLOAT_INTEGER}].')
         _check.within(f'{name}[{i}]', v, float('-inf') if low is None else low, _check.FLOAT_INTEGER if high is None else high)
     if value[0] > value[1]:
         raise ValueError(f'{name} should be in (min,max) format. Got (max,min).')
@@ -37,10 +39,10 @@ def _pair(name, value, low=None, high=None, text='must be a sequence with length
 
 
 def _scale_and_ratio(scale, ratio, text, types):
-    for name, value, k in (('scale', scale, 1), ('ratio', ratio, 0)):
-        _pair(name, value, 0, None, text, types, (float, int))
-        if value[k] <= 0:
-            raise ValueError(f'Input {name}[{k}] must be greater than 0.')
+    _pair('scale', scale, 0, None, text, types, (float, int))
+    if scale[1] <= 0:
+        raise ValueError('Input scale[1] must be greater than 0.')
+    _pair('ratio', ratio, 0, None, text, types, (float, int), above=0)
 
 
 def _count(name, value):
@@ -177,8 +179,9 @@ class RandomResize(PyTensorOperation):
         self.size = size
         self._resize = [Resize(size, Inter(k)) for k in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)]
 
-    def __call__(self, img):
-        return self._resize[draw().randint(4)](img)
+    def __call__(self, *images):
+        """All columns of a row in the same way."""
+        return self._resize[draw().randint(4)](*images)
 
 
 class FiveCrop(PyTensorOperation):
@@ -568,6 +571,9 @@ class RandomColorAdjust(_PilNumbers):
         self._numbers = (*numbers_, *self._two('hue', hue, -0.5, 0.5))
         self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
 
+    def _pil(self, image):
+        return super()._pil(image) if image.mode == 'RGB' else super()._pil(image.convert('RGB')).convert(image.mode)
+
     @staticmethod
     def _spread(name, value, high):
         _check.kind(name, value, numbers.Number, list, tuple)
@@ -787,14 +793,28 @@ def _is_grey(data):
 
 
 def write_file(filename, data):
-    _check.kind('filename', filename, str)
-    data = np.asarray(data)
-    if data.ndim != 1 or data.dtype != np.uint8:
-        raise RuntimeError(f'write_file: the data must be uint8 of one dimension, but got {data.dtype}, {data.ndim}.')
+    _file_name(filename, data=(data, (np.ndarray, _c.Tensor)))
+    data = np.asarray(data.asnumpy() if hasattr(data, 'asnumpy') else data)
+    if data.dtype != np.uint8:
+        raise RuntimeError(f'WriteFile: The type of the elements of data should be UINT8, but got {data.dtype}.')
+    if data.ndim != 1:
+        raise RuntimeError('WriteFile: The data has invalid dimensions. It should have only one dimension, but got '
+                           f'{data.ndim} dimensions.')
+    _check_target('WriteFile', filename)
     try:
         data.tofile(filename)
     except OSError as e:
-        raise RuntimeError(f'The file {filename} cannot be written.') from e
+        if os.path.isfile(filename):
+            os.unlink(filename)  # a part must not pass for the whole
+        raise RuntimeError(f'WriteFile: The file {filename} cannot be written: {e.strerror or e}.') from e
+
+
+def _check_target(op, filename):
+    """A file of this name can be made, or is there already."""
+    if os.path.exists(filename) and not os.path.isfile(filename):
+        raise RuntimeError(f'{op}: Invalid file path, {filename} is not a regular file.')
+    if not filename or not os.path.isdir(os.path.dirname(filename) or '.'):
+        raise RuntimeError(f'{op}: No such file or directory: {filename}')
 
 
 def _to_encode(verb, name, image, quality, filename=''):
@@ -818,11 +838,8 @@ def _to_encode(verb, name, image, quality, filename=''):
 
 
 def _write(name, filename, image, quality):
-    image, op = _to_encode('Write', name, image, quality, filename), f'Write{name.capitalize()}'
-    if os.path.isdir(filename):
-        raise RuntimeError(f'{op}: Invalid file path, {filename} is not a regular file.')
-    if not os.path.isdir(os.path.dirname(filename) or '.'):
-        raise RuntimeError(f'{op}: No such file or directory: {filename}')
+    image = _to_encode('Write', name, image, quality, filename)
+    _check_target(f'Write{name.capitalize()}', filename)
     _c.ds_write_image(os.fsencode(filename), name, image, quality)
 
 

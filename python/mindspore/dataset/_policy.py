@@ -221,7 +221,9 @@ class UniformAugment(TensorOperation):
 
     def __init__(self, transforms, num_ops=2):
         self.transforms = check_list(transforms)
-        self.num_ops = _check.integer('num_ops', num_ops, 1)
+        if _check.kind('num_ops', num_ops, int) <= 0:
+            raise ValueError('Input num_ops must be greater than 0.')
+        self.num_ops = num_ops
         if num_ops > len(self.transforms):
             raise ValueError('num_ops is greater than transforms list size.')
 
