@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import mindspore.dataset as ds
 import mindspore.dataset.audio as A
 import mindspore.dataset.transforms as T
 import mindspore.dataset.vision as V
@@ -50,3 +51,28 @@ def test_none_is_the_default():
     assert V.RandomResizedCrop(3, max_attempts=None)(image).shape == (3, 3, 3)
     assert (V.AdjustGamma(1.0, None)(image) == image).all()
     assert V.Pad(1, 0, Border.EDGE)(image).shape == (7, 7, 3) and V.Rotate(90, Inter.NEAREST)(image).shape == (5, 5, 3)
+
+
+def test_arguments_that_only_worker_processes_use_are_checked():
+    d = ds.NumpySlicesDataset({'x': np.arange(4)})
+    for make in (lambda v: d.map(abs, 'x', max_rowsize=v), lambda v: d.batch(2, max_rowsize=v),
+                 lambda v: ds.GeneratorDataset([1, 2], ['x'], max_rowsize=v)):
+        make(-1)
+        for bad, error in ((-2, ValueError), (2 ** 40, ValueError), (1.5, TypeError), ('x', TypeError), ([1], TypeError), (True, TypeError)):
+            with pytest.raises(error, match='max_rowsize'):
+                make(bad)
+    d.map(abs, 'x', max_rowsize=[1, 2])
+    for call in (lambda: d.map(abs, 'x', python_multiprocessing=0), lambda: d.batch(2, python_multiprocessing=None),
+                 lambda: d.map(abs, 'x', offload='x')):
+        with pytest.raises(TypeError, match='bool'):
+            call()
+    with pytest.raises(ValueError, match='only when per_batch_map'):
+        d.batch(2, input_columns=['x'])
+    with pytest.raises(ValueError, match='missing parentheses'):
+        d.map(T.Unique, 'x')
+    with pytest.raises(ValueError, match='should be callable'):
+        d.map([abs, 3], 'x')
+    with pytest.raises(ValueError, match='null'):
+        d.rename('x', 'a\0b')
+    with pytest.raises(RuntimeError, match='num_parallel_workers exceeds'):
+        ds.config.set_num_parallel_workers(2 ** 30)

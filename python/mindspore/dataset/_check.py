@@ -79,8 +79,9 @@ def names(name, value):
                         f'but got {type(value)}.')
     for k, item in enumerate(many):
         kind(f'{name}[{k}]', item, str)
-        if not item or ',' in item:
-            raise ValueError(f"{name}[{k}] should not {'contain a comma' if item else 'be empty'}, but got {item!r}.")
+        if not item or ',' in item or '\0' in item:
+            what = 'contain a comma or a null character' if item else 'be empty'
+            raise ValueError(f'{name}[{k}] should not {what}, but got {item!r}.')
     if len(set(many)) != len(many):
         raise ValueError(f'{name} should not contain duplicate names, but got {list(many)}.')
     return list(many)
@@ -98,6 +99,20 @@ def workers(value):
     if not 1 <= kind('num_parallel_workers', value, int) <= MAX_WORKERS:
         raise ValueError(f'num_parallel_workers exceeds the boundary between 1 and {MAX_WORKERS}!')
     return value
+
+
+def row_size(value, pair=True):
+    """The megabytes that a row may take between processes: an int, for map and batch also [in, out]; -1: as it needs."""
+    if value is None:
+        return
+    kind('max_rowsize', value, *((int, list) if pair else (int,)))
+    if isinstance(value, int):
+        integer('max_rowsize', value, -1)
+        return
+    if len(value) != 2:
+        raise TypeError('max_rowsize should be a single integer or a list[in_rowsize, out_rowsize] of length 2.')
+    for i, v in enumerate(value):
+        integer(f'max_rowsize[{i}]', v, -1)
 
 
 def only(function, options, allowed):

@@ -5,7 +5,7 @@ import json
 
 from mindspore import _c
 
-from ._check import INT32_MAX
+from ._check import INT32_MAX, MAX_WORKERS
 
 UINT32_MAX = 4294967295
 
@@ -49,6 +49,9 @@ def get_prefetch_size():
 def set_num_parallel_workers(num):
     """Threads of a map that does not say otherwise."""
     _positive('num', 'Number of parallel workers given', num)
+    if num > MAX_WORKERS:
+        raise RuntimeError(f'Invalid Parameter, num_parallel_workers exceeds the boundary between 1 and {MAX_WORKERS}, '
+                           f'as got {num}.')
     _c.ds_config('workers', num)
     _kept['workers'] = num
 

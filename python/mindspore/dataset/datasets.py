@@ -281,10 +281,13 @@ class Dataset(_check.Recorded):
         for name in ('cache', 'column_order'):
             if kwargs.get(name) is not None:
                 raise NotImplementedError(f"For 'map', the argument {name} is not supported.")
+        _check.row_size(kwargs.get('max_rowsize'))
+        if kwargs.get('offload') is not None:
+            _check.kind('offload', kwargs['offload'], bool)
         ops = check_list(operations if isinstance(operations, (list, tuple)) else [operations], 'operations')
         number, remote = _check.workers(num_parallel_workers), []
         node, watch = self._node, _watch(kwargs.get('callbacks'))
-        apart = _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool)
+        apart = _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing', False), bool)
         if apart:
             number = number or _c.ds_config('workers')
 
@@ -307,9 +310,12 @@ class Dataset(_check.Recorded):
         python_multiprocessing=True runs it in a process; batches come one after the other all the same."""
         _check.only('BatchDataset.__init__', kwargs, ('per_batch_map', 'input_columns', 'output_columns',
                                                       'python_multiprocessing', 'max_rowsize'))
+        _check.row_size(kwargs.get('max_rowsize'))
+        if kwargs.get('input_columns') is not None and kwargs.get('per_batch_map') is None:
+            raise ValueError('input_columns can be specified only when per_batch_map is set.')
         return self._batch(batch_size, drop_remainder, num_parallel_workers, kwargs.get('per_batch_map'),
                            kwargs.get('input_columns'), kwargs.get('output_columns'), False, None,
-                           _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing') or False, bool))
+                           _check.kind('python_multiprocessing', kwargs.get('python_multiprocessing', False), bool))
 
     @_appends('PaddedBatch')
     def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
@@ -831,6 +837,7 @@ class GeneratorDataset(MappableDataset):
             raise ValueError('Neither columns_names nor schema are provided.')
         self.column_names = _check.names('column_names', column_names)
         self.python_multiprocessing = _check.kind('python_multiprocessing', python_multiprocessing, bool)
+        _check.row_size(max_rowsize, False)
         self._types = None
         if column_types is not None:
             self._types = [_c.ds_dtype(t) for t in column_types]

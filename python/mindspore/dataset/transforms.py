@@ -130,7 +130,15 @@ def check_list(transforms, name='transforms'):
                         f'but got {type(transforms)}.')
     if not transforms:
         raise ValueError(f'{name} list can not be empty.')
+    of_map = name == 'operations'
     for i, op in enumerate(transforms):
+        what = "Parameter operations's element of method map" if of_map else f'op_list[{i}]'
+        if isinstance(op, type):
+            raise ValueError(f'{what} should be a dataset processing operation instance, but got: {op}. It may be missing '
+                             'parentheses for instantiation.')
+        if not callable(op) and of_map:
+            raise ValueError(f'{what} should be a python function or class method which should be callable, but got: {op}. It '
+                             "doesn't need parentheses for python function or class method.")
         if not callable(op):
             raise TypeError(f'{name}[{i}] is neither a transforms op (TensorOperation) nor a callable pyfunc.')
     return list(transforms)
