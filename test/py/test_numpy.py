@@ -155,3 +155,20 @@ def test_cumulative_functions_of_bool():
 def test_a_set_is_no_shape(draw):
     with pytest.raises(TypeError, match='set'):
         draw({1})
+
+
+def test_integers_beyond_int32():
+    for y in (mnp.full(2, 2**40), mnp.full(2, 2**40, ms.int64), mnp.array([2**40, 2**40]), mnp.arange(2**40, 2**40 + 1)):
+        assert y.dtype == ms.int64 and y.asnumpy()[0] == 2**40
+    assert mnp.arange(3).dtype == mnp.array([-2**31]).dtype == mnp.cumprod(Tensor([1, 2], ms.int32)).dtype == ms.int32
+    with pytest.raises(OverflowError):
+        mnp.full_like(Tensor([1], ms.int32), 2**40)
+
+
+def test_infinities_and_too_few_values():
+    x, y = onp.array([1, -2, 3], onp.float32), onp.array([onp.inf, onp.inf, -onp.inf], onp.float32)
+    for got, want in zip(mnp.divmod(Tensor(x), Tensor(y)), onp.divmod(x, y)):
+        onp.testing.assert_array_equal(got.asnumpy(), want)
+    assert onp.isnan(mnp.nanvar(Tensor([1.0, onp.inf, onp.nan])).asnumpy())
+    assert onp.isnan(mnp.var(mnp.zeros((2, 0)), -1, ddof=1).asnumpy()).all() and onp.isinf(mnp.var(Tensor([1.0, 2]), ddof=5).asnumpy())
+    assert onp.isinf(mnp.nanvar(Tensor([1.0, 2]), ddof=5).asnumpy())

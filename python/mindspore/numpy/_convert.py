@@ -1,6 +1,6 @@
 """What every function here does to its arguments: lists and numbers become tensors, dtypes may be named.
 
-Numbers and lists are int32, float32 or bool, as the original has it; a Tensor keeps its dtype.
+Numbers and lists are int32 (int64 where a number needs it), float32 or bool, as the original has it; a Tensor keeps its dtype.
 """
 import numpy as _np
 
@@ -34,6 +34,12 @@ def _has_tensor(x):
     return isinstance(x, Tensor) or isinstance(x, (list, tuple)) and any(_has_tensor(v) for v in x)
 
 
+def narrowed(data):
+    """A numpy array as a Tensor of int32 or float32, or of int64 where it has a number beyond int32."""
+    wide = data.dtype.kind == 'i' and data.size and not -2**31 <= data.min() <= data.max() < 2**31
+    return Tensor(data) if wide else Tensor(data, _NARROW.get(data.dtype.name))
+
+
 def tensor(x, dtype=None):
     """x as a Tensor."""
     dtype = dtype_of(dtype)
@@ -51,8 +57,9 @@ def tensor(x, dtype=None):
         data = _np.asarray(x if not isinstance(x, range) else list(x))
         if data.dtype.kind not in 'biuf':
             raise TypeError(f"input data must be numbers, but got {x!r}")
-        narrow = _NARROW.get(data.dtype.name)
-        y = Tensor(data, narrow) if narrow is not None else Tensor(data)
+        if dtype is not None and type(x) is int:
+            return Tensor(x, dtype)  # refuses what the dtype cannot hold
+        y = narrowed(data) if dtype is None else Tensor(data)
     else:
         raise TypeError(f"input data must be `int`, `float`, `bool`, `Tensor`, `list`, `tuple`, but got {type(x)}")
     return y if dtype is None or y.dtype == dtype else y.astype(dtype)

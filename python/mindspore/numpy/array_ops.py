@@ -7,7 +7,7 @@ import numpy as _np
 
 from mindspore.common import dtype as _ms
 from mindspore._c import Tensor
-from mindspore.numpy._convert import (_mint, _ops, axes_of as _axes, dtype_of as _dtype, floating as _floating,
+from mindspore.numpy._convert import (_mint, _ops, axes_of as _axes, dtype_of as _dtype, floating as _floating, narrowed as _narrowed,
                                       out as _out, promote, tensor as _t)
 
 
@@ -89,8 +89,7 @@ def arange(start, stop=None, step=None, dtype=None):
     if step == 0:
         raise ZeroDivisionError("division by zero: 'step' is 0")
     y = _np.arange(start, stop, step)
-    kind = _ms.int32 if y.dtype.kind in 'iu' else _ms.float32
-    return _out(Tensor(y, kind) if y.size else _ops['zeros']((0,), kind), dtype)
+    return _narrowed(y) if dtype is None else _t(y, dtype)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):

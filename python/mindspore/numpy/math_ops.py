@@ -113,8 +113,7 @@ del _name, _row
 
 def divmod(x1, x2, dtype=None):  # noqa: A001
     """Quotient and remainder, both floored."""
-    q = floor_divide(x1, x2)
-    return _out(q, dtype), _out(_t(x1) - q * _t(x2), dtype)
+    return _out(floor_divide(x1, x2), dtype), _out(remainder(x1, x2), dtype)
 
 
 def clip(x, xmin, xmax, dtype=None):
@@ -256,7 +255,7 @@ def var(x, axis=None, ddof=0, keepdims=False):
     axes = _axes(axis, x.ndim)
     n = _math.prod(x.shape[d] for d in axes)
     d = x - _ops['mean'](x, axes, True)
-    return _ops['sum'](d * d, axes, keepdims) / (n - ddof)
+    return _ops['sum'](d * d, axes, keepdims) / (n - ddof if n > ddof else 0)
 
 
 def average(x, axis=None, weights=None, returned=False):
@@ -329,7 +328,7 @@ def _cumulative(row):
             a = a.astype(_ms.int32)
         of_bool = a.dtype == _ms.bool_
         a = a.astype(_ms.int32) if of_bool else a
-        y = row(a.reshape((-1,)) if axis is None else a, 0 if axis is None else axis)
+        y = row(a.reshape((-1,)) if axis is None else a, 0 if axis is None else axis, a.dtype)
         return y.astype(_ms.bool_) if of_bool else y
     return f
 
@@ -366,8 +365,8 @@ def nanmean(a, axis=None, dtype=None, keepdims=False):
 
 def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False):
     a = _floating(a)
-    d = _nan_as(a - nanmean(a, axis, None, True), 0)
-    return _out(sum(d * d, axis, None, keepdims) / (_count_valid(a, axis, keepdims) - ddof), dtype)
+    d = _a.where(_ops['isnan'](a), _t(0.0), a - nanmean(a, axis, None, True))
+    return _out(sum(d * d, axis, None, keepdims) / maximum(_count_valid(a, axis, keepdims) - ddof, 0), dtype)
 
 
 def nanstd(a, axis=None, dtype=None, ddof=0, keepdims=False):
