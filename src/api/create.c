@@ -194,14 +194,6 @@ static MsStatus drop(MsApiCall *c, int seed)
     return R(dropout(T(0), p, source(c, seed, -1)));
 }
 
-static MsStatus bernoulli(MsApiCall *c, MsTensor *shape, MsTensor *p, int seed, int generator)
-{
-    MsTensor *state = source(c, seed, generator);
-    if (!state || !p) return ms_error()->code;
-    MsTensor *u = ms_rng_uniform(state, shape_of(shape), MS_FLOAT32);
-    return R(ms_cast(ms_lt(u, ms_cast(p, MS_FLOAT32)), ms_tensor_dtype(shape)));
-}
-
 MS_API(create_1_zeros, "ops.zeros", "(size: ints|Tensor, dtype: dtype = None) -> Tensor")
 {
     int64_t buf[MS_MAX_DIM];
@@ -469,16 +461,4 @@ MS_API(create_33_dropout, "mint.nn.functional.dropout",
     if (!I(3) || c->out.t == T(0)) return MS_OK;
     MS_TRY(ms_tensor_write(T(0), c->out.t));
     return R(T(0));
-}
-
-MS_API(create_34_bernoulli, "ops.bernoulli",
-       "(input: Tensor, p: Tensor|number = 0.5, seed: int = None) -> Tensor")
-{
-    return bernoulli(c, T(0), ms__arg_tensor(ARG(1), NULL), 2, -1);
-}
-
-MS_API(create_35_bernoulli, "mint.bernoulli Tensor.bernoulli",
-       "(input: Tensor, *, generator: any = None) -> Tensor")
-{
-    return bernoulli(c, T(0), T(0), -1, 1);
 }

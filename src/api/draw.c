@@ -138,7 +138,15 @@ static MsStatus check_probability(const char *op, MsTensor *p)
     return MS_FAIL(MS_ERROR_VALUE, "For '%s', p must be in [0, 1], but got %g.", op, lo < 0 ? lo : hi);
 }
 
-MS_API(bernoulli_mint, "ops.bernoulli_ext", "(input: Tensor, *, generator: any = None) -> Tensor")
+MS_API(bernoulli_name, "ops.bernoulli", "(input: Tensor, p: Tensor|number = 0.5, seed: int = None) -> Tensor")
+{
+    MsTensor *p = ms__arg_data("bernoulli", ARG(1), MS_FLOAT32);
+    MS_TRY(check_probability("bernoulli", p));
+    return R(bernoulli(p, shape_of(T(0)), ms_tensor_dtype(T(0)), ms__arg_state(ARG(2), NULL)));
+}
+
+MS_API(bernoulli_mint, "mint.bernoulli ops.bernoulli_ext Tensor.bernoulli",
+       "(input: Tensor, *, generator: any = None) -> Tensor")
 {
     MS_TRY(check_probability("bernoulli", ms__cast_to(T(0), MS_FLOAT32)));
     return R(bernoulli(T(0), shape_of(T(0)), ms_tensor_dtype(T(0)), ms__arg_state(NULL, ARG(1))));

@@ -184,7 +184,15 @@ static MsStatus pool_window(MsApiCall *c, MsTensor *x, const char *who, Window *
     MS_TRY(per_axis(ARG(2), w->n, 1, who, "kernel_size", w->kernel));
     MS_TRY(per_axis(ARG(3), w->n, 1, who, "stride", w->stride));
     for (int d = 0; d < w->n; d++) w->dilation[d] = 1;
-    return set_padding(w, ARG(4)->s, ARG(5), ms_tensor_shape(x) + 2, who);
+    MS_TRY(set_padding(w, ARG(4)->s, ARG(5), ms_tensor_shape(x) + 2, who));
+    for (int d = 0; d < w->n; d++)
+        if (w->low[d] + w->high[d] > w->kernel[d])
+            return MS_FAIL(
+                MS_ERROR_VALUE,
+                "For '%s', the 'padding' of both sides must be at most the 'kernel_size' %lld, but got "
+                "%lld and %lld.",
+                who, (long long)w->kernel[d], (long long)w->low[d], (long long)w->high[d]);
+    return MS_OK;
 }
 
 MS_API(nn_max_pool, "_nn.max_pool",

@@ -151,3 +151,15 @@ def test_a_tensor_of_one_integer_is_the_other_operand():
         assert mint.max(Tensor([1.0]), other).asnumpy().tolist() == [1]
         assert mint.min(Tensor([1.0]), other).asnumpy().tolist() == [0]
     assert mint.max(Tensor([1.0]), 0)[1].asnumpy() == 0
+
+
+def test_layers_refuse_what_they_cannot_do():
+    x = Tensor(np.ones((1, 3, 4, 4), np.float32))
+    for layer in (ms.nn.AvgPool2d, ms.nn.MaxPool2d): # a window of padding alone has no value
+        assert layer(2, pad_mode="pad", padding=1)(x).shape == (1, 3, 5, 5)
+        with pytest.raises(ValueError, match="'padding'"):
+            layer(2, pad_mode="pad", padding=2)(x)
+    with pytest.raises(ValueError, match="label_smoothing"):
+        ms.nn.CrossEntropyLoss(label_smoothing=2.0)
+    with pytest.raises(ValueError, match=r"p must be in \[0, 1\]"):
+        ops.bernoulli(x, 2.0)

@@ -147,6 +147,8 @@ class CrossEntropyLoss(_Weighted):
         super().__init__(weight, reduction)
         check_type(ignore_index, "ignore_index", int, self.cls_name)
         check_type(label_smoothing, "label_smoothing", float, self.cls_name)
+        if not 0 <= label_smoothing <= 1:
+            raise ValueError(f"For '{self.cls_name}', the 'label_smoothing' must be in [0, 1], but got {label_smoothing}.")
         self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
 
     def construct(self, logits, labels):
