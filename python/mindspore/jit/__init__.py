@@ -13,6 +13,6 @@ for _name in ("__path__", "__file__", "__spec__", "__loader__", "__package__"):
     setattr(jit, _name, globals()[_name])
 jit.jit, jit.Jit, jit.attach, jit.user = jit, Jit, attach, user
 jit.jit_class, jit.constexpr, jit.lazy_inline, jit.no_inline = jit_class, constexpr, lazy_inline, no_inline
-for _name in ("effects", "front", "guard", "rewrite", "runtime", "source", "tree"):
+for _name in ("effects", "front", "guard", "number", "rewrite", "runtime", "source", "tree"):
     setattr(jit, _name, sys.modules[__name__ + "." + _name])
 sys.modules[__name__] = jit

@@ -7,7 +7,8 @@ as they are where all paths agree; numbers that differ become tensors; anything 
 import functools
 import operator
 
-from . import runtime, tree
+from . import number, runtime, tree
+from .number import Number
 from .runtime import BREAK, UNDEFINED, Mixed, Return, Unstageable
 
 _UNROLL = 32  # rows of a tensor up to which a for statement over it is written out
@@ -57,12 +58,12 @@ def contains(box, item):
             found.append((ours == other).reshape(()))
         elif _is_tensor(other) and ours.shape == other.shape:
             found.append((ours == other).all())
-    return functools.reduce(operator.or_, found) if found else False
+    return number.of(functools.reduce(operator.or_, found)) if found else False
 
 
 def not_(x):
     from mindspore import ops
-    return ops.logical_not(truth(x, 0))
+    return number.of(ops.logical_not(truth(x, 0)))
 
 
 def _either(a, b):
@@ -155,6 +156,7 @@ class Part:
             taken = tree.take(tuple(result) if type(result) is _Signal else result, runtime.tensor_type, tensors)
             self.tree = (_Signal(taken) if type(result) is _Signal else taken,
                          tree.take(self.changes, runtime.tensor_type, tensors))
+            self.numbers = {k for k, x in enumerate(tensors) if type(x) is Number}
             self.graph = trace.end(tensors)
         except BaseException:
             trace.end()
@@ -162,6 +164,10 @@ class Part:
         finally:
             variables.restore()
             _keep_state()
+
+    def is_number(self, x):
+        """Whether a value of the trees is a number of Python."""
+        return x.index in self.numbers if type(x) is tree.Leaf else number.is_number(x)
 
 
 def _keep_state():
@@ -195,6 +201,7 @@ class _Join:
     def __init__(self, yes, no, line):
         self.parts, self.line = (yes, no), line
         self.picks = ([], [])
+        self.numbers = set()  # of the outputs, those that are numbers on both sides
 
     def fail(self, what, a, b):
         def text(x):
@@ -206,6 +213,8 @@ class _Join:
         raise _Mismatch(f"Line {self.line}: {what} is {text(a)} in one branch and {text(b)} in the other")
 
     def leaf(self, a, b):
+        if self.parts[0].is_number(a) and self.parts[1].is_number(b):
+            self.numbers.add(len(self.picks[0]))
         self.picks[0].append(a)
         self.picks[1].append(b)
         return tree.Leaf(len(self.picks[0]) - 1)
@@ -372,6 +381,7 @@ def cond(test, then, other, names, line, tail):
             merged[key] = joined(a, b, f"'{key}'" if isinstance(key, str) else "a list or dict")
     join.check(what)
     outs = _c().cond(pred, yes.graph, no.graph, *join.outputs())
+    outs = [number.of(x) if k in join.numbers else x for k, x in enumerate(outs)]
     for key, value in merged.items():
         variables.set(key, tree.fill(value, outs))
     if result[0] == "value":
@@ -447,6 +457,7 @@ class Loop:
         self.state = dict(variables.before[0])  # lists and dicts join under their number once the body changes them
         self.local = {k for k, v in self.state.items() if v is UNDEFINED}  # bound by the body only
         self.promoted = {}  # leaf number -> (dtype, shape), numbers that become tensors
+        self.mixed = set()  # leaf numbers of numbers that are tensors after a turn
         self.signal = None if start is None else [start.brk, start.ret, start.value]
         self.value_like = None  # what a return gives: tree of (dtype, shape)
         if start is not None and start.ret is not False:
@@ -472,8 +483,9 @@ class Loop:
     def bind(self, shape, leaves, carried, xs):
         now = list(leaves)
         for k, x in zip(carried, xs):
-            now[k] = x
-        for name, value in zip(self.names(), tree.fill(shape, now)):
+            now[k] = number.of(x) if number.is_number(leaves[k]) and k not in self.mixed else x
+        self.bound = dict(zip(self.names(), tree.fill(shape, now)))
+        for name, value in self.bound.items():
             self.variables.set(name, value)
         for name in self.local:
             if isinstance(name, str):
@@ -532,6 +544,10 @@ class Loop:
                 learned |= self.constant(k, old, x)
                 continue
             aval = (place[k].dtype, tuple(place[k].shape))
+            if number.is_number(old) and not number.is_number(x) and k not in self.mixed:
+                self.mixed.add(k)
+                learned = True
+                continue
             if _is_number(x):
                 out.append(_full(x, *aval, self.line))
                 continue
@@ -630,7 +646,7 @@ class Loop:
                 stop = _either(*xs[len(carried):len(carried) + 2])
                 pred = runtime.and_(not_(stop), self.scalar_test)
             pred = truth(pred, self.line) if _is_tensor(pred) else _tensor(bool(pred))
-            self.variables_changed = bool(self.names_changed(shape, leaves, carried, xs))
+            self.variables_changed = bool(self.names_changed())
             return trace.end([pred])
         except BaseException:
             trace.end()
@@ -638,14 +654,9 @@ class Loop:
         finally:
             self.variables.restore()
 
-    def names_changed(self, shape, leaves, carried, xs):
+    def names_changed(self):
         """Variables that the test binds (a walrus)."""
-        now = list(leaves)
-        for k, x in zip(carried, xs):
-            now[k] = x
-        want = dict(zip(self.names(), tree.fill(shape, now)))
-        return [n for n, cell in self.variables.slots.items()
-                if runtime.get(cell) is not want.get(n, UNDEFINED)]
+        return [n for n, cell in self.variables.slots.items() if runtime.get(cell) is not self.bound.get(n, UNDEFINED)]
 
     def run(self):
         for _ in range(_ATTEMPTS):
@@ -723,7 +734,7 @@ def while_(test, body, names, line, start=None, more=()):
 
 def for_range(r, body, names, targets, line, start=None):
     """for over a range of which a bound is a tensor. The loop variable is a tensor."""
-    index = Slot(r.start if _is_tensor(r.start) else _tensor(r.start))
+    index = Slot(number.of(r.start if _is_tensor(r.start) else _tensor(r.start)))
 
     def test():
         i = index.cell_contents

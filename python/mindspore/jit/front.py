@@ -25,7 +25,7 @@ import weakref
 from mindspore import _c, context
 from mindspore.common import autocast, hooks
 from mindspore.common._mutable import NUMBERS
-from . import effects, guard, runtime, save, source, tape, tree
+from . import effects, guard, number, runtime, save, source, tape, tree
 from .runtime import Unstageable, state
 
 _MAX_LOOKS = 24   # values that one form looks at
@@ -721,7 +721,7 @@ def _take_result(value, outs, xs, passed):
                 passed.append((len(passed), k))
                 return tree.Leaf(-len(passed))
         outs.append(value)
-        return tree.Leaf(len(outs) - 1)
+        return (tree.Scalar if type(value) is number.Number else tree.Leaf)(len(outs) - 1)
     if type(value) is runtime.Text:
         return str(value)
     if type(value) is dict and any(type(k) is runtime.Text for k in value):

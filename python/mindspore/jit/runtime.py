@@ -15,7 +15,7 @@ import threading
 import types
 import weakref
 
-from . import rewrite, source, tree
+from . import number, rewrite, source, tree
 
 BREAK = type("Break", (), {"__slots__": (), "__repr__": lambda s: "BREAK"})()
 UNDEFINED = type("Undefined", (), {"__slots__": (), "__repr__": lambda s: "UNDEFINED"})()
@@ -438,6 +438,10 @@ def _range(*args):
     return range(*args)
 
 
+def _isinstance(value, kinds):
+    return isinstance(number.sample(value) if type(value) is number.Number else value, kinds)
+
+
 def _calling(fn):
     """fn of the standard library, which calls functions that it is given."""
     def special(*args, **kwargs):
@@ -466,6 +470,7 @@ def _by_text(fn):
 _SPECIAL = {
     **{fn: _by_text(fn) for fn in (getattr, hasattr, setattr, delattr)},
     range: _range,
+    isinstance: _isinstance,
     print: _print,
     str: lambda *args, **kwargs: text(str, *args, **kwargs),
     repr: lambda x: text(repr, x),

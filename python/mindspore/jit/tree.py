@@ -19,6 +19,20 @@ class Leaf:
         return f"Leaf({self.index})"
 
 
+class Scalar(Leaf):
+    """The place of a tensor that stands for a number of Python."""
+
+    __slots__ = ()
+
+
+def _number(tensor):
+    """Inside vmap a number has many values, and stays a tensor."""
+    try:
+        return tensor.item()
+    except RuntimeError:
+        return tensor
+
+
 def is_named(value):
     return isinstance(value, tuple) and hasattr(type(value), "_fields")
 
@@ -67,6 +81,8 @@ def fill(value, tensors):
     """The value with tensors[k] for every Leaf k."""
     if type(value) is Leaf:
         return tensors[value.index]
+    if type(value) is Scalar:
+        return _number(tensors[value.index])
     items = children(value)
     if items is None:
         return value
