@@ -26,9 +26,7 @@ static int n_pass, n_fail;
 
 static void golden_path(char *buf, size_t cap, const char *name)
 {
-    snprintf(buf, cap, "%s", __FILE__);
-    char *end = strrchr(buf, '/');
-    snprintf(end, cap - (size_t)(end - buf), "/../golden/%s.txt", name);
+    snprintf(buf, cap, MS_TESTS_AT "/golden/%s.txt", name);
 }
 
 static char *read_file(const char *path)
