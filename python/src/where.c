@@ -3,6 +3,7 @@
  * the graphs. Refused: text per node. */
 #include "py.h"
 
+#include <frameobject.h> /* PyFrame_GetBack, before 3.11 */
 #include <string.h>
 
 static PyObject *numbers; /* {(code, line): number} */
