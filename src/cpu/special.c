@@ -259,34 +259,64 @@ MS_KERNEL(betainc, 0, loop, NULL, run_betainc);
 
 /* ---- Hurwitz zeta ---- */
 
-/* sum over k of (q + k)^-s by Euler and Maclaurin behind the first terms. */
-static double zeta(double s, double q)
+enum {
+    MAX_SLOPE = 32
+};
+
+/* The n-th derivative by s of the sum over k of (q + k)^-s: the first terms, then Euler and Maclaurin. What multiplies
+ * q^-(s + h) behind them is kept as a series p in h, and q^-h is the series of exp(-h log q). */
+static double zeta_slope(double s, double q, int n)
 {
     static const double b[] = {1.0 / 12,           -1.0 / 720,     1.0 / 30240,
                                -1.0 / 1209600,     1.0 / 47900160, -691.0 / 1307674368000.0,
                                1.0 / 74724249600.0};
     if (isnan(s) || isnan(q)) return NAN;
-    if (s == 1) return INFINITY;
+    if (s == 1) return n % 2 ? -INFINITY : INFINITY;
     if (s < 1) return NAN;
     if (q <= 0 && q == floor(q)) return INFINITY;
-    if (q <= 0 && s != floor(s)) return NAN;
-    if (isinf(s)) return q > 1 ? 0 : q == 1 ? 1 : INFINITY;
+    if (q <= 0 && (s != floor(s) || n)) return NAN;
+    if (isinf(s)) return q > 1 || (q == 1 && n) ? 0 : q == 1 ? 1 : INFINITY;
     if (isinf(q)) return 0;
-    double sum = 0;
-    for (; q < 12; q += 1) sum += pow(q, -s);
-    sum += pow(q, 1 - s) / (s - 1) + 0.5 * pow(q, -s);
-    double factor = s * pow(q, -s - 1);
-    for (int k = 0; k < 7; k++) {
-        sum += b[k] * factor;
-        factor *= (s + 2 * k + 1) * (s + 2 * k + 2) / (q * q);
+    double sum = 0, p[MAX_SLOPE + 1] = {0}, rising[MAX_SLOPE + 1] = {s, 1};
+    for (; q < 12; q += 1) sum += pow(q, -s) * (n ? pow(-log(q), n) : 1);
+    double down = -log(q), pole = q / (s - 1), power = q;
+    for (int j = 0; j <= n; j++, pole /= 1 - s) p[j] = pole;
+    p[0] += 0.5;
+    for (int k = 0; k < 7; k++, power *= q * q) {
+        for (int j = 0; j <= n; j++) p[j] += b[k] * rising[j] / power;
+        for (int i = 2 * k + 1; i <= 2 * k + 2; i++) /* times s + h + i */
+            for (int j = n; j >= 0; j--) rising[j] = rising[j] * (s + i) + (j ? rising[j - 1] : 0);
     }
-    return sum;
+    double tail = 0, choose = 1; /* n! / (n - j)! */
+    for (int j = 0; j <= n; choose *= n - j, j++) tail += choose * p[j] * (n - j ? pow(down, n - j) : 1);
+    return sum + tail * pow(q, -s);
+}
+static double zeta(double s, double q)
+{
+    return zeta_slope(s, q, 0);
 }
 static MsStatus run_zeta(MsCall *c)
 {
     return run_real2(c, zeta);
 }
 MS_KERNEL(zeta, 0, loop, NULL, run_zeta);
+
+static MsStatus run_zeta_slope(MsCall *c)
+{
+    int64_t n = c->attr[0].i;
+    if (n < 0 || n > MAX_SLOPE)
+        return MS_FAIL(MS_ERROR_VALUE, "For 'zeta', a derivative must be of order 0 to %d, but got %lld.",
+                       MAX_SLOPE, (long long)n);
+    int mark = ms_scope_begin();
+    MsTensor *y, *w, *in[2];
+    MsStatus st = prepare(c, MS_FLOAT64, &y, &w, in);
+    for (int64_t k = 0; st == MS_OK && k < w->numel; k++)
+        ((double *)w->data)[k] = zeta_slope(((double *)in[0]->data)[k], ((double *)in[1]->data)[k], (int)n);
+    if (st == MS_OK) st = ms__copy(y, w);
+    ms_scope_end(mark, c->out, st == MS_OK);
+    return st;
+}
+MS_KERNEL(zeta_slope, 0, loop, NULL, run_zeta_slope);
 
 /* ---- integers and bits ---- */
 

@@ -246,7 +246,7 @@ static MsStatus vjp_cholesky(MsVjp *c)
 }
 /* The lower l with l l^H = the Hermitian part of x. */
 MS_OP(cholesky, .sig = "cholesky(x: floatc) -> x", .infer = infer_square, .vjp = vjp_cholesky,
-      .batch = ms__batch_lead, .sample = "f32[3,1,1]{0.5,2}; f64[1,1]{0.5,2}");
+      .batch = ms__batch_lead, .sample = "f32[3,1,1]{0.5,2}; f64[1,1]{0.5,2}; c128[1,1]{0.5,2}");
 
 /* ---- LU, determinants ---- */
 
@@ -258,7 +258,7 @@ static MsStatus vjp_det(MsVjp *c)
     return MS_OK;
 }
 MS_OP(det, .sig = "det(x: floatc) -> x", .infer = infer_det, .vjp = vjp_det, .batch = ms__batch_lead,
-      .sample = "f64[2,2]{0.5,2}; f32[3,1,1]{0.5,2}; f64[3,3]");
+      .sample = "f64[2,2]{0.5,2}; f32[3,1,1]{0.5,2}; f64[3,3]; c128[2,2]");
 
 static MsStatus vjp_slogdet(MsVjp *c)
 {
@@ -294,9 +294,20 @@ static MsStatus vjp_lu(MsVjp *c)
 }
 /* The factors packed in one matrix, the row that each was swapped with, the permutation p: x[p] = l u. */
 MS_OP(lu, .sig = "lu(x: floatc) -> x, int32, int64", .infer = infer_lu, .vjp = vjp_lu,
-      .batch = ms__batch_lead, .sample = "f64[3,3]; f32[2,2,2]; f64[1,1]");
+      .batch = ms__batch_lead, .sample = "f64[3,3]; f32[2,2,2]; f64[1,1]; c128[2,2]");
 
 /* ---- QR ---- */
+
+/* The cotangent of the first k columns of a square unitary q with that of the others, whose basis is any of the space that
+ * is left: dq = q w with w skew, and zero where it would turn the others among themselves, so what moves them moves
+ * the first the other way. Right for every function of the others that is one of the space they span. */
+static MsTensor *first_columns(MsTensor *q, MsTensor *g, int64_t k)
+{
+    int64_t n = q ? columns(q) : 0;
+    if (!q || !g || n == k) return g;
+    MsTensor *first = cols_of(q, 0, k), *rest = cols_of(q, k, n - k);
+    return ms_sub(cols_of(g, 0, k), mm(rest, mm(H(cols_of(g, k, n - k)), first)));
+}
 
 /* C of Walter and Lehmann: the cotangent of q and r as the one of the factored matrix, a tall one. */
 static MsTensor *qr_cotangent(MsTensor *q, MsTensor *r, MsTensor *gq, MsTensor *gr)
@@ -314,12 +325,9 @@ static MsStatus vjp_qr(MsVjp *c)
 {
     MsTensor *x = c->in[0], *q = c->out[0], *r = c->out[1], *gq = c->ct[0], *gr = c->ct[1];
     int64_t m = rows(x), n = columns(x);
-    if (columns(q) > n)
-        return MS_FAIL(
-            MS_ERROR_NOT_IMPLEMENTED,
-            "For 'qr', the complete factor of a tall matrix has no derivative; use the reduced one.");
     if (m >= n) {
-        c->grad[0] = qr_cotangent(q, r, gq, gr);
+        c->grad[0] =
+            qr_cotangent(cols_of(q, 0, n), rows_of(r, 0, n), first_columns(q, gq, n), rows_of(gr, 0, n));
         return MS_OK;
     }
     MsTensor *y = cols_of(x, m, n - m), *gv = gr ? cols_of(gr, m, n - m) : NULL;
@@ -335,10 +343,12 @@ static MsStatus vjp_qr(MsVjp *c)
     return MS_OK;
 }
 MS_OP(qr, .sig = "qr(x: floatc, *, full: bool) -> x, x", .infer = infer_qr, .vjp = vjp_qr,
-      .batch = ms__batch_lead, .sample = "f64[3,3]; f64[4,2]; f64[2,3] full; f32[2,2,2]; c128[2,2]");
+      .batch = ms__batch_lead,
+      .sample = "f64[3,3]; f64[4,2]; f64[4,3] full; f64[2,3] full; f32[2,2,2]; c128[2,2]");
 
 /* The reflections of the factorisation below the diagonal, and their factors. */
-MS_OP(geqrf, .sig = "geqrf(x: floatc) -> x, x", .infer = infer_geqrf, .batch = ms__batch_lead, .sample = "");
+MS_OP(geqrf, .sig = "geqrf(x: floatc) -> x, x", .infer = infer_geqrf, .batch = ms__batch_lead,
+      .sample = "f64[3,3]; f32[2,4,2]; f64[2,3]; c128[3,2]");
 
 /* ---- eigenvalues ---- */
 
@@ -377,7 +387,7 @@ static MsStatus vjp_eig(MsVjp *c)
 }
 /* Eigenvalues and eigenvectors (columns of length one, the largest entry real) of a general matrix. */
 MS_OP(eig, .sig = "eig(x: floatc) -> _, _", .infer = infer_eig, .vjp = vjp_eig, .batch = ms__batch_lead,
-      .sample = "");
+      .sample = "f64[3,3]; f32[2,2,2]; c128[2,2]");
 
 /* ---- singular values ---- */
 
@@ -387,16 +397,15 @@ static MsStatus vjp_svd(MsVjp *c)
     MsDtype d = (MsDtype)c->in[0]->dtype;
     int64_t k = columns(s), m = rows(c->in[0]), n = columns(c->in[0]);
     MsTensor *u = cols_of(c->out[0], 0, k), *v = H(rows_of(c->out[2], 0, k)), *inner = NULL;
-    MsTensor *gu = c->ct[0] ? cols_of(c->ct[0], 0, k) : NULL,
-             *gv = c->ct[2] ? H(rows_of(c->ct[2], 0, k)) : NULL;
+    MsTensor *gu = first_columns(c->out[0], c->ct[0], k), *gv = first_columns(H(c->out[2]), H(c->ct[2]), k);
     MsTensor *f = cast(gaps(ms_square(s)), d), *sr = cast(as_row(s), d), *sc = cast(as_column(s), d);
-    if ((gu || gv) && ms_dtype_is_complex(d))
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                       "For 'svd', the derivative of complex vectors is not there.");
     if (gs) inner = ms_mul(eye(k, d), cast(as_row(gs), d));
     if (gu) {
         MsTensor *x = mm(H(u), gu);
-        x = ms_mul(ms_mul(ms_sub(x, H(x)), f), sr);
+        MsTensor *skew = ms_sub(x, H(x));
+        x = ms_mul(ms_mul(skew, f), sr);
+        if (ms_dtype_is_complex(d))
+            x = ms_add(x, ms_div(scaled(diagonal(skew), 0.5), sr)); /* the phases of u */
         inner = inner ? ms_add(inner, x) : x;
     }
     if (gv) {
@@ -417,8 +426,10 @@ static MsStatus vjp_svd(MsVjp *c)
     return MS_OK;
 }
 /* x = u diag(s) vh with s descending; `full`: square u and vh. */
-MS_OP(svd, .sig = "svd(x: floatc, *, full: bool) -> x, _, x", .infer = infer_svd, .vjp = vjp_svd,
-      .batch = ms__batch_lead, .sample = "f64[3,3]; f64[4,2]; f64[2,3]; f32[2,1,1] full");
+MS_OP(
+    svd, .sig = "svd(x: floatc, *, full: bool) -> x, _, x", .infer = infer_svd, .vjp = vjp_svd,
+    .batch = ms__batch_lead,
+    .sample = "f64[3,3]; f64[4,2]; f64[2,3]; f64[4,3] full; f64[3,4] full; f32[2,1,1] full; c128[2,3] full");
 
 /* ---- exponential ---- */
 

@@ -195,15 +195,33 @@ MS_OP(beta_moment, .sig = "beta_moment(a: float, b: a, x: a, *, n: int, m: int) 
 
 static MsStatus vjp_zeta(MsVjp *c)
 {
-    if (c->want[0])
-        return MS_FAIL(MS_ERROR_NOT_IMPLEMENTED,
-                       "For 'zeta', the derivative by the first argument is not there.");
-    if (c->want[1])
-        c->grad[1] = ms_neg(ms_mul(ms_mul(c->ct[0], c->in[0]), ms_zeta(ms__shift(c->in[0], 1), c->in[1])));
+    MsTensor *x = c->in[0], *q = c->in[1];
+    if (c->want[0]) c->grad[0] = ms_mul(c->ct[0], ms_zeta_slope(x, q, 1));
+    if (c->want[1]) c->grad[1] = ms_neg(ms_mul(ms_mul(c->ct[0], x), ms_zeta(ms__shift(x, 1), q)));
     return MS_OK;
 }
 /* The Hurwitz function: sum over k >= 0 of (q + k)^-x. */
-MS_OP(zeta, .sig = "zeta(x: float, q: x) -> x", .vjp = vjp_zeta, .flags = MS_OP_ELEMENTWISE, .sample = "");
+MS_OP(zeta, .sig = "zeta(x: float, q: x) -> x", .vjp = vjp_zeta, .flags = MS_OP_ELEMENTWISE,
+      .sample = "f64[3]{1.5,4} f64[3]{0.5,4}; f32[3,4]{1.5,4} f32[4]{0.5,20}; f64[4] f64[4]");
+
+/* By q the derivative of zeta is -x zeta(x + 1, q): so is that of what x derives, by the product rule. */
+static MsStatus vjp_zeta_slope(MsVjp *c)
+{
+    MsTensor *x = c->in[0], *q = c->in[1];
+    int64_t n = c->attr[0].i;
+    if (c->want[0]) c->grad[0] = ms_mul(c->ct[0], ms_zeta_slope(x, q, n + 1));
+    if (c->want[1]) {
+        MsTensor *up = ms__shift(x, 1), *d = ms_mul(x, ms_zeta_slope(up, q, n));
+        if (n) d = ms_add(d, ms__scale(ms_zeta_slope(up, q, n - 1), (double)n));
+        c->grad[1] = ms_neg(ms_mul(c->ct[0], d));
+    }
+    return MS_OK;
+}
+/* The n-th derivative of zeta by x. */
+MS_OP(zeta_slope, .sig = "zeta_slope(x: float, q: x, *, n: int) -> x", .vjp = vjp_zeta_slope,
+      .flags = MS_OP_ELEMENTWISE,
+      .sample = "f64[3]{1.5,4} f64[3]{0.5,4} n=1; f32[2,2]{1.5,4} f32[2]{0.5,20} n=2; f64[3]{1.5,4} "
+                "f64[3]{0.5,4} n=0");
 
 MS_OP(gcd, .sig = "gcd(x: int, y: x) -> x", .flags = MS_OP_ELEMENTWISE | MS_OP_NO_GRAD,
       .sample = "i32[3,4]{-20,20} i32[4]{-20,20}; u8[3] u8[3]; i64[2] i64[]");
