@@ -2,6 +2,7 @@
  * put_along) by an index along one axis. Negative indices count from the end; the range is checked by the
  * kernels, which see values. Gathers and scatters are each other's gradients. Repeated indices accumulate in
  * the order of the index. */
+#include "op/rules.h"
 #include "op/view.h"
 
 #include "mindspore_ops.h"
@@ -238,7 +239,7 @@ static MsStatus vjp_put_product(MsVjp *c)
 {
     MsTensor *x = c->in[0], *index = c->in[1], *src = c->in[2], *g = c->ct[0];
     int64_t axis = c->attr[0].i;
-    if (c->want[0]) c->grad[0] = ms_mul(g, ms_put_along(ones_like(x), index, src, axis, "mul"));
+    if (c->want[0]) c->grad[0] = ms_mul(g, ms__conj(ms_put_along(ones_like(x), index, src, axis, "mul")));
     if (!c->want[2]) return MS_OK;
     MsTensor *zero = ms_eq(src, ms_tensor_scalar((MsDtype)src->dtype, 0)), *one = ones_like(src);
     MsTensor *factor = ms_where(zero, one, src), *n = ms_cast(zero, (MsDtype)src->dtype);
@@ -246,7 +247,7 @@ static MsStatus vjp_put_product(MsVjp *c)
     MsTensor *zeros = ms_take_along(ms_put_along(ms__zeros_like(x), index, n, axis, "add"), index, axis);
     MsTensor *others = ms_div(product, factor), *none = ms__zeros_like(src);
     others = ms_where(ms_eq(ms_sub(zeros, n), none), others, none);
-    c->grad[2] = ms_mul(ms_take_along(g, index, axis), others);
+    c->grad[2] = ms_mul(ms_take_along(g, index, axis), ms__conj(others));
     return MS_OK;
 }
 
@@ -293,4 +294,5 @@ MS_OP(put_along, .sig = "put_along(x: any, index: index, src: x, *, axis: int, m
           "f32[3,4] i64[3,2] f32[3,2] axis=1 mode=add; f32[3,4] i32[2,2] f32[2,2] axis=0 mode=set; "
           "f32[3] i64[0] "
           "f32[0] axis=0 mode=add; f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=mul; "
-          "f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=max; f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=min");
+          "f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=max; f32[3,4] i64[3,6]{0,4} f32[3,6] axis=1 mode=min; "
+          "c64[3,4] i64[3,2]{0,4} c64[3,2] axis=1 mode=mul");

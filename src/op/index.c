@@ -304,4 +304,4 @@ static MsStatus infer_nonzero(MsInfer *c)
 
 /* Coordinates of the elements that are not zero, one row each, in row-major order. Eager only. */
 MS_OP(nonzero, .sig = "nonzero(x: any) -> int64", .infer = infer_nonzero,
-      .flags = MS_OP_NO_GRAD | MS_OP_NO_FOLD, .sample = "");
+      .flags = MS_OP_NO_GRAD | MS_OP_NO_FOLD, .sample = "f32[3,4]; i64[6]; bool[2,3]");

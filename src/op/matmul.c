@@ -94,7 +94,8 @@ MS_OP(
         "f32[3,4] f32[4,5] transpose_a=0 transpose_b=0; f32[2,4,3] f32[4,5] transpose_a=1 transpose_b=0;"
         "f32[3,4] f32[2,1,5,4] transpose_a=0 transpose_b=1; bf16[4,3] bf16[5,4] transpose_a=1 transpose_b=1;"
         "f32[0,4] f32[4,5] transpose_a=0 transpose_b=0; f32[3,0] f32[0,5] transpose_a=0 transpose_b=0;"
-        "i64[3,4] i64[4,2] transpose_a=0 transpose_b=0; f64[40,50] f64[50,60] transpose_a=0 transpose_b=0");
+        "i64[3,4] i64[4,2] transpose_a=0 transpose_b=0; f64[40,50] f64[50,60] transpose_a=0 transpose_b=0; "
+        "c64[2,3] c64[2,4] transpose_a=1 transpose_b=0");
 
 /* ---- linear ---- */
 

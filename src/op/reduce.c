@@ -129,7 +129,8 @@ MS_OP(
     prod, .sig = "prod(x: any, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
     .batch = ms__batch_axes, .vjp = vjp_prod,
     .sample =
-        "f32[3,4]; f32[3,4] axis=1; f64[2,3,2] axis=0,2 keepdims; i32[5]; bool[3,2] axis=0; f32[0,3] axis=0");
+        "f32[3,4]; f32[3,4] axis=1; f64[2,3,2] axis=0,2 keepdims; i32[5]; bool[3,2] axis=0; f32[0,3] axis=0; "
+        "c64[2,3] axis=1");
 MS_OP(mean, .sig = "mean(x: floatc, *, axis: ints, keepdims: bool) -> x", .infer = infer_reduce,
       .batch = ms__batch_axes, .vjp = vjp_mean,
       .sample = "f32[3,4]; f32[3,4] axis=1; f64[2,3,4] axis=0,2 keepdims; bf16[2,3] axis=1; c64[3]");

@@ -1,5 +1,6 @@
 /* scan_ops.c - running sums, products, maxima and minima along an axis. Sums of floats are carried in double.
  */
+#include "op/rules.h"
 #include "op/view.h"
 
 #include "mindspore_ops.h"
@@ -64,7 +65,7 @@ MS_OP(
  * the products are taken with a one in its place; behind it every product is zero. */
 static MsStatus vjp_cumprod(MsVjp *c)
 {
-    MsTensor *x = c->in[0], *y = c->out[0], *g = c->ct[0];
+    MsTensor *x = c->in[0], *y = c->out[0], *g = ms__conj(c->ct[0]);
     int64_t axis = c->attr[0].i;
     bool rev = c->attr[1].i, excl = c->attr[2].i;
     MsTensor *zero = ms__zeros_like(x), *is_zero = ms_eq(x, zero);
@@ -76,7 +77,7 @@ static MsStatus vjp_cumprod(MsVjp *c)
     MsTensor *plain = ms_div(ms_cumsum(ms_mul(g, y), axis, !rev, excl), ms_where(is_zero, unit, x));
     MsTensor *others = ms_cumprod(ms_where(first, unit, x), axis, rev, excl);
     MsTensor *at_zero = ms_cumsum(ms_mul(g, others), axis, !rev, excl);
-    c->grad[0] = ms_where(before, plain, ms_where(first, at_zero, zero));
+    c->grad[0] = ms__conj(ms_where(before, plain, ms_where(first, at_zero, zero)));
     return MS_OK;
 }
 
@@ -92,7 +93,8 @@ static MsStatus batch_cumprod(MsBatch *c)
 MS_OP(cumprod, .sig = "cumprod(x: num, *, axis: int, reverse: bool, exclusive: bool) -> x",
       .infer = infer_cum, .vjp = vjp_cumprod, .batch = batch_cumprod,
       .sample =
-          "f32[3,4] axis=1; f32[3,4] axis=0 reverse; f32[5] axis=0 exclusive; f32[0,2] axis=0; f32[] axis=0");
+          "f32[3,4] axis=1; f32[3,4] axis=0 reverse; f32[5] axis=0 exclusive; f32[0,2] axis=0; f32[] axis=0; "
+          "c64[2,3] axis=1");
 
 /* ---- cummax, cummin ---- */
 

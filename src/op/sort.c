@@ -158,4 +158,4 @@ static MsStatus infer_unique(MsInfer *c)
 /* Distinct values ascending; for each element the number of its value; counts; index of the first occurrence.
  */
 MS_OP(unique, .sig = "unique(x: any) -> x, int64, int64, int64", .infer = infer_unique,
-      .flags = MS_OP_NO_GRAD | MS_OP_NO_FOLD, .sample = "");
+      .flags = MS_OP_NO_GRAD | MS_OP_NO_FOLD, .sample = "f32[3,4]; i64[6]; bool[2,3]");

@@ -38,6 +38,18 @@ static MsTensor *vjp_abs(MsTensor *g, MsTensor *x, MsTensor *y)
     return ms_mul(ms_cast(g, ms_tensor_dtype(x)), ms_sign(x));
 }
 
+/* A complex sign x / |x| turns with x and does not move along it. */
+static MsTensor *vjp_sign(MsTensor *g, MsTensor *x, MsTensor *y)
+{
+    MsDtype dtype = ms_tensor_dtype(x);
+    if (!ms_dtype_is_complex(dtype)) return NULL;
+    MsTensor *size = ms_abs(x), *zero = ms__constant(size, 0), *at_zero = ms_eq(size, zero);
+    MsTensor *inverse =
+        ms_where(at_zero, zero, ms_reciprocal(ms_where(at_zero, ms__constant(size, 1), size)));
+    MsTensor *along = ms_cast(ms_real(ms_mul(ms_conj(y), g)), dtype);
+    return ms_mul(ms_sub(g, ms_mul(y, along)), ms_cast(inverse, dtype));
+}
+
 static MsTensor *vjp_real(MsTensor *g, MsTensor *x)
 {
     return ms_cast(g, ms_tensor_dtype(x));
@@ -103,21 +115,31 @@ static MsStatus infer_part(MsInfer *c)
 #define SECOND(a, b, ...) b
 #define IS_NONE(...) SECOND(__VA_ARGS__, 0, )
 #define FOUND_NONE ~, MS_OP_NO_GRAD
-#define ROW(id, signature, shape, grad_of_x, found, samples)                                                 \
+/* The gradient cell is that of real numbers; of a complex derivative d the cotangent is g conj(d). */
+#define HOLOMORPHIC_RING true
+#define HOLOMORPHIC_FLOATC true
+#define HOLOMORPHIC_NUM false
+#define HOLOMORPHIC_ANY false
+#define HOLOMORPHIC_FLOAT false
+#define HOLOMORPHIC_REAL false
+#define HOLOMORPHIC_BOOL false
+#define HOLOMORPHIC_BITS false
+#define ROW(id, signature, shape, holomorphic, grad_of_x, found, samples)                                    \
     static MsStatus vjp_row_##id(MsVjp *c)                                                                   \
     {                                                                                                        \
-        MsTensor *g = c->ct[0], *x = c->in[0], *y = c->out[0];                                               \
+        MsTensor *g = holomorphic ? ms__conj(c->ct[0]) : c->ct[0], *x = c->in[0], *y = c->out[0];            \
         const MsAttr *attr = c->attr;                                                                        \
         (void)g, (void)x, (void)y, (void)attr;                                                               \
         c->grad[0] = grad_of_x;                                                                              \
+        if (holomorphic) c->grad[0] = ms__conj(c->grad[0]);                                                  \
         return c->grad[0] || !ms__failed() ? MS_OK : ms_error()->code;                                       \
     }                                                                                                        \
     MS_OP(id, .sig = #id signature, .infer = shape, .vjp = vjp_row_##id, .sample = samples,                  \
           .flags = MS_OP_ELEMENTWISE | IS_NONE(found));
 #define MS_UNARY(cls, id, signature, e, grad_of_x, samples)                                                  \
-    ROW(id, signature, NULL, grad_of_x, FOUND_##grad_of_x, samples)
+    ROW(id, signature, NULL, HOLOMORPHIC_##cls, grad_of_x, FOUND_##grad_of_x, samples)
 #define MS_TEST(cls, id, signature, e, grad_of_x, samples)                                                   \
-    ROW(id, signature, NULL, grad_of_x, FOUND_##grad_of_x, samples)
+    ROW(id, signature, NULL, false, grad_of_x, FOUND_##grad_of_x, samples)
 #define MS_PART(cls, id, signature, e, grad_of_x, samples)                                                   \
-    ROW(id, signature, infer_part, grad_of_x, FOUND_##grad_of_x, samples)
+    ROW(id, signature, infer_part, false, grad_of_x, FOUND_##grad_of_x, samples)
 #include "op/unary.def"
