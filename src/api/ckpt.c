@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "core/mem.h"
 #include "format/record.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -120,10 +121,11 @@ MS_API(safetensors_load, "_format.safetensors_load", "(path: str) -> any")
 
 static MsStatus bytes_of(MsTensor *t, MsBytes *out)
 {
-    t = ms_contiguous(t);
-    if (!t) return ms_error()->code;
-    *out = (MsBytes){ms_tensor_data(t), (size_t)ms_tensor_numel(t) * ms_dtype_size(ms_tensor_dtype(t))};
-    return MS_OK;
+    MsDtype dtype = ms_tensor_dtype(t);
+    MsTensor *x = ms_tensor_empty(dtype, ms_tensor_ndim(t), ms_tensor_shape(t));
+    if (!x) return ms_error()->code;
+    *out = (MsBytes){ms_tensor_data(x), (size_t)ms_tensor_numel(x) * ms_dtype_size(dtype)};
+    return ms__tensor_read(t, dtype, ms_tensor_data(x));
 }
 
 static MsStatus give_bytes(MsApiCall *c, MsStatus st, MsBytes *b)

@@ -500,6 +500,7 @@ MS_API(p_conv_backprop_input, "_p.conv_backprop_input",
 
 static MsTensor *channels(MsTensor *t, int ndim)
 {
+    if (!t) return NULL;
     int64_t s[MS_MAX_DIM];
     for (int d = 0; d < ndim; d++) s[d] = d == 1 ? shape(t)[0] : 1;
     return ms_reshape(t, (MsInts){ndim, s});

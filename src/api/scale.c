@@ -133,13 +133,16 @@ MS_API(clip_by_global_norm, "ops.clip_by_global_norm",
     MsTensor **x = leaves("clip_by_global_norm", ARG(0), &n), *total = NULL;
     if (!x) return ms_error()->code;
     MsStatus st = MS_OK;
+    MsDtype wide = MS_FLOAT32;
+    for (int k = 0; k < n; k++)
+        if (ms_tensor_dtype(x[k]) == MS_FLOAT64) wide = MS_FLOAT64;
     for (int k = 0; k < n && st == MS_OK; k++) {
         if (!ms_dtype_is_float(ms_tensor_dtype(x[k]))) {
             st = MS_FAIL(MS_ERROR_TYPE, "For 'clip_by_global_norm', the inputs must be floats, but got %s.",
                          ms_dtype_name(ms_tensor_dtype(x[k])));
             break;
         }
-        MsTensor *sum = ms_sum(ms_square(ms_cast(x[k], MS_FLOAT32)), MS_INTS_NONE, false);
+        MsTensor *sum = ms_sum(ms_square(ms_cast(x[k], wide)), MS_INTS_NONE, false);
         total = k ? ms_add(total, sum) : sum;
         if (!total) st = ms_error()->code;
     }
@@ -166,9 +169,10 @@ MS_API(clip_by_l2, "_nn.clip_by_norm", "(x: Tensor, clip_norm: Tensor|number, ax
                        ms_dtype_name(dt));
     MsInts axis = GIVEN(2) ? INTS(2, buf) : MS_INTS_NONE;
     if (axis.n == -2) return ms_error()->code;
-    MsTensor *wide = ms_cast(x, MS_FLOAT32), *square = ms_sum(ms_square(wide), axis, true);
+    MsDtype in = dt == MS_FLOAT64 ? MS_FLOAT64 : MS_FLOAT32;
+    MsTensor *wide = ms_cast(x, in), *square = ms_sum(ms_square(wide), axis, true);
     if (!square || !limit) return ms_error()->code;
-    limit = ms_cast(limit, MS_FLOAT32);
+    limit = ms_cast(limit, in);
     MsTensor *some = ms_gt(square, of(square, 0));
     MsTensor *norm = ms_where(some, ms_sqrt(ms_where(some, square, of(square, 1))), square);
     return R(ms_cast(ms_div(ms_mul(wide, limit), ms_maximum(norm, limit)), dt));

@@ -1,3 +1,3 @@
-from . import (decomposition, elementwise, fourier, index, linear, loss, making, measure, methods, network,  # noqa: F401
-               older, operators, order, patch, reduction, shape, signal, special)
+from . import (decomposition, elementwise, files, fourier, index, layer, linear, loss, making, measure, methods, network,  # noqa: F401
+               older, operators, order, patch, primitive, reduction, shape, signal, special, step)
 from .table import TABLE  # noqa: F401

@@ -5,7 +5,7 @@ import numpy as np
 
 import mindspore as ms
 
-from .table import F, T3, axes, c, f, np_dtype, row
+from .table import F, T3, axes, c, f, np_dtype, row, z
 
 SQUARE = f(3, 3) + 3 * np.eye(3)
 STACK = f(2, 3, 3) + 3 * np.eye(3)
@@ -33,7 +33,7 @@ def cholesky(a, upper=False):
 
 
 row('ops.cholesky', cholesky, c(SPD), c(SPDS, True), c(input_x=SPD, upper=True), tol=10, second=False)
-row('Tensor.cholesky', cholesky, c(SPD), c(SPDS, upper=True), tol=10, second=False)
+row('Tensor.cholesky _linalg.cholesky', cholesky, c(SPD), c(SPDS, upper=True), tol=10, second=False)
 
 
 def from_factor(u, upper):
@@ -41,7 +41,7 @@ def from_factor(u, upper):
     return u.swapaxes(-1, -2) @ u if upper else u @ u.swapaxes(-1, -2)
 
 
-row('ops.cholesky_solve Tensor.cholesky_solve', lambda b, u, upper=False: np.linalg.solve(from_factor(u, upper), b), c(RHS, LOW),
+row('ops.cholesky_solve Tensor.cholesky_solve _linalg.cholesky_solve', lambda b, u, upper=False: np.linalg.solve(from_factor(u, upper), b), c(RHS, LOW),
     c(RHS, LOW.T.copy(), True), c(input=RHS, input2=LOW, upper=False), tol=10)
 row('ops.cholesky_inverse Tensor.cholesky_inverse', lambda u, upper=False: np.linalg.inv(from_factor(u, upper)), c(LOW),
     c(LOW.T.copy(), True), c(input_x=LOW, upper=False), tol=10)
@@ -121,7 +121,7 @@ def check_qr(q, r, x, mode='reduced', *args, some=True, **kw):
 
 row('ops.qr', None, c(TALL), c(TALL, 'complete'), c(input=f(2, 3, 5), mode='reduced'),
     check=lambda *a, input=None, **k: check_qr(*a, *([] if input is None else [input]), **k))
-row('mint.linalg.qr', None, c(TALL), c(TALL, 'complete'), c(A=f(2, 3, 5), mode='reduced'),
+row('mint.linalg.qr _linalg.qr', None, c(TALL), c(TALL, 'complete'), c(A=f(2, 3, 5), mode='reduced'),
     check=lambda *a, A=None, **k: check_qr(*a, *([] if A is None else [A]), **k))
 row('Tensor.qr', None, c(TALL), c(TALL, False), c(TALL, some=True), check=check_qr)
 
@@ -141,8 +141,64 @@ def check_svd(*results, full_matrices=False, compute_uv=True, input=None):
 row('ops.svd Tensor.svd', None, c(TALL), c(TALL, True, True), c(T3, False, False), c(input=TALL, full_matrices=True, compute_uv=True),
     check=check_svd)
 row('ops.eigvals', None, c(SQUARE), c(A=SQUARE), check=lambda v, A: near(np.sort_complex(v), np.sort_complex(np.linalg.eigvals(A))) or 1 / 0)
+row('_linalg.eig', None, c(SQUARE), c(a=SQUARE), check=lambda v, w, a: near(a @ w, v * w) or 1 / 0)
 row('ops.eig', None, c(SQUARE), c(A=SQUARE), check=lambda v, w, A: near(A @ w, v * w) or 1 / 0)
 row('Tensor.eigvals', None, c(SQUARE), check=lambda v, A: near(np.sort_complex(v), np.sort_complex(np.linalg.eigvals(A))) or 1 / 0)
+
+
+# ---- the same by functions of the factors that signs, phases and bases do not change, so gradients can be compared ----
+
+
+def h(x):
+    return x.conj().swapaxes(-1, -2)
+
+
+def seen_svd(s, u, v):
+    k, w = s.shape[-1], s[..., None, :]
+    u1, v1 = u[..., :k], v[..., :k]
+    return (s, (u1 * w) @ h(u1), (u1 * (w * w)) @ h(v1), (v1 * w) @ h(v1),
+            u[..., k:] @ h(u[..., k:]), v[..., k:] @ h(v[..., k:]))
+
+
+def svd(x, full_matrices=False, compute_uv=True):
+    u, s, vh = np.linalg.svd(x, full_matrices)
+    return seen_svd(s, u, h(vh))
+
+
+def seen_qr(q, r):
+    k = min(r.shape[-2:])
+    d = (r[..., :k, :k] * np.eye(k).astype(np.float32)).sum(-1) if isinstance(r, np.ndarray) else ms.ops.diagonal(r, 0, -2, -1)[..., :k]
+    q1, r1 = q[..., :k], r[..., :k, :]
+    return q1 * d[..., None, :], r1 * d.conj()[..., :, None], q[..., k:] @ h(q[..., k:])
+
+
+def qr(x, mode):
+    return seen_qr(*np.linalg.qr(x, mode))
+
+
+def half(a, lower):
+    """The Hermitian matrix of a triangle, the other one not read."""
+    t = np.tril(a, -1) if lower else np.triu(a, 1)
+    return t + h(t) + a * np.eye(a.shape[-1])
+
+
+def seen_eigh(w, v):
+    return w, (v * (w**3)[..., None, :]) @ h(v)
+
+
+def seen_eig(w, v):
+    exp, inverse = (np.exp, np.linalg.inv) if isinstance(w, np.ndarray) else (ms.ops.exp, ms.ops.inverse)
+    return exp(w).sum(-1), (v * exp(w)[..., None, :]) @ inverse(v), (v * v.conj()).sum(-2)
+
+
+LONG, COMPLEX = f(4, 2), z(3, 2)
+row('ops.svd', svd, c(TALL), c(TALL.T.copy(), True), c(LONG, full_matrices=True), c(COMPLEX, True), c(f(2, 3, 3)), view=seen_svd, tol=10)
+row('ops.qr', qr, c(TALL, 'reduced'), c(TALL, 'complete'), c(f(2, 3, 5), 'reduced'), c(LONG, 'complete'), c(COMPLEX, 'complete'), view=seen_qr, tol=10)
+row('_linalg.eigh', lambda a, lower=True: seen_eigh(*np.linalg.eigh(half(a, lower))), c(SQUARE), c(STACK, False), c(a=z(3, 3), lower=True),
+    view=seen_eigh, tol=10, grad=False)
+row('_linalg.eigh', lambda a: seen_eigh(*np.linalg.eigh((a + h(a)) / 2)), c(SPD), c(COMPLEX @ h(COMPLEX)), view=seen_eigh, tol=10,
+    second=False)  # the other triangle is not read, but has half of the derivative
+row('ops.eig', lambda A: seen_eig(*np.linalg.eig(A)), c(SQUARE), c(z(3, 3)), view=seen_eig, tol=10)
 
 
 def reflectors(a, tau):

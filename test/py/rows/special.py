@@ -95,7 +95,7 @@ def mvlgamma(x, p):
 
 row('ops.igamma Tensor.igamma', igamma, c(P, POS), c(input=P, other=P[0]), tol=10)
 row('ops.igammac Tensor.igammac', lambda a, x: 1 - igamma(a, x), c(P, POS), c(input=P, other=P[0]), tol=10)
-row('ops.zeta', zeta, c(P + 1, POS), c(input=2.5, other=P), tol=10, grad=False)
+row('ops.zeta', zeta, c(P + 1, POS), c(input=2.5, other=P), tol=10)
 row('ops.mvlgamma Tensor.mvlgamma', mvlgamma, c(P + 2, 3), c(input=P + 1, p=2))
 
 # ---- two tensors ----

@@ -1,7 +1,7 @@
 """The table of API rows: what an entry is, and the values entries are made of.
 
 Adding a row is one line in the module of its family (elementwise, reduction, shape, index, linear, network, loss,
-making, order):
+making, order; what layers, primitive classes and optimizers call: layer, primitive, step):
 
     row('ops.exp mint.exp Tensor.exp', np.exp, c(F), c(f(0)))
 
@@ -10,7 +10,9 @@ arrays are run as float32 and as float64, the reference always sees float64. Exp
 of the run, bool and integers are those of the reference, unless `out=` names it ('float32', or a function of the
 run's dtype). Options: `grad=False` where there is nothing to differentiate, `second=False` where the gradient's
 gradient is not wanted, `dynamic=True` where the shape of the result depends on values, `inplace=True` where the
-first argument is changed, `tol=` as a factor on the tolerances, `check=` instead of a reference for random results:
+first argument is changed, `writes=` numbers of the arrays that are changed, whose new values the reference gives after
+the results, `view=` a function of the results that makes unique what is unique only up to a sign, a phase or a basis
+(the reference then gives that), `tol=` as a factor on the tolerances, `check=` instead of a reference for random results:
 it gets the result (numpy) and the arguments.
 """
 import inspect
@@ -42,6 +44,8 @@ class Row:
         self.second = options.pop('second', True)
         self.dynamic = options.pop('dynamic', False)
         self.inplace = options.pop('inplace', False)
+        self.writes = options.pop('writes', ())
+        self.view = options.pop('view', lambda *results: results)
         self.tol = options.pop('tol', 1)
         self.check = options.pop('check', None)
         assert not options, options
