@@ -546,3 +546,69 @@ def check_mask(mask, shape, keep_prob, state=None):
 row('_p.dropout_mask', None, c(MANY, 0.7), c(shape=(31, 90), keep_prob=0.2, state=STATE), check=check_mask)
 row('_p.dropout_apply', lambda x, mask, keep_prob: x * bits(mask, x.size).reshape(x.shape) / keep_prob, c(f(3, 5), i(16, hi=256, dtype=np.uint8), 0.7),
     c(x=f(2, 3), mask=i(16, hi=256, dtype=np.uint8), keep_prob=0.25))
+
+# ---- images [N, H, W, C], computed in float32 (gradients: test_primitives_images.py) ----
+
+
+def seen(x, rows, columns):
+    return np.einsum('ph,nhwc,qw->npqc', np.array(rows), x, np.array(columns))
+
+
+def resize_area(images, size, align_corners):
+    """Means of a function that is constant on each pixel, the last of which goes on for ever."""
+    def means(have, out):
+        share = (have - 1) / (out - 1) if align_corners and out > 1 else have / out
+        knots, whole = np.arange(have + 1), np.concatenate([np.zeros((1, have)), np.tril(np.ones((have, have)))])
+
+        def integral(t):
+            return [np.interp(t, knots, column) + max(t - have, 0) * (k == have - 1) for k, column in enumerate(whole.T)]
+        return [(np.array(integral((o + 1) * share)) - integral(o * share)) / share for o in range(out)]
+    return seen(images, means(images.shape[1], size[0]), means(images.shape[2], size[1]))
+
+
+def cubic(b, c):
+    """Mitchell and Netravali 1988."""
+    def value(x):
+        if x < 1:
+            return ((12 - 9 * b - 6 * c) * x**3 + (-18 + 12 * b + 6 * c) * x**2 + 6 - 2 * b) / 6
+        return ((-b - 6 * c) * x**3 + (6 * b + 30 * c) * x**2 + (-12 * b - 48 * c) * x + 8 * b + 24 * c) / 6
+    return value
+
+
+KERNELS = {'triangle': (1, lambda x: 1 - x), 'keyscubic': (2, cubic(0, 0.5)), 'mitchellcubic': (2, cubic(1 / 3, 1 / 3)), 'box': (0.5, lambda x: 1),
+           'lanczos3': (3, lambda x: np.sinc(x) * np.sinc(x / 3)), 'gaussian': (1.5, lambda x: math.exp(-2 * x * x))}
+
+
+def scale_and_translate(images, size, scale, translation, kernel_type, antialias):
+    radius, value = KERNELS[kernel_type]
+
+    def axis(have, out, s, t):
+        rows, wide = np.zeros((out, have)), max(1 / s, 1) if antialias else 1
+        for o in range(out):
+            at = (o + 0.5 - t) / s
+            if 0 <= at <= have:
+                d = [abs(k + 0.5 - at) / wide for k in range(have)]
+                rows[o] = [value(v) if v <= radius else 0 for v in d]
+                rows[o] /= rows[o].sum() or 1
+        return rows
+    return seen(images, *[axis(images.shape[1 + d], size[d], scale[d], translation[d]) for d in range(2)])
+
+
+def glimpse(x, size, offsets, centered, normalized, noise):
+    y = np.zeros((len(x), *size, x.shape[3]))
+    for n, p, q in np.ndindex(len(x), *size):
+        at = [offsets[n][d] * (x.shape[1 + d] if normalized else 1) for d in range(2)]
+        at = [v / 2 + have / 2 if centered else v for v, have in zip(at, x.shape[1:3])]
+        a, b = (math.trunc(v - s / 2) + k for v, s, k in zip(at, size, (p, q)))
+        if 0 <= a < x.shape[1] and 0 <= b < x.shape[2]:
+            y[n, p, q] = x[n, a, b]
+    return y
+
+
+PICTURES = f(2, 5, 7, 2)
+row('_p.resize_area', resize_area, c(PICTURES, (3, 4), False), c(images=PICTURES, size=(8, 3), align_corners=True), out='float32', grad=False)
+row('_p.scale_and_translate', scale_and_translate, *[c(PICTURES, (4, 6), np.array([0.7, 1.3]), np.array([0.2, -0.35]), kernel, True) for kernel in KERNELS], c(
+    images=PICTURES, size=(9, 3), scale=np.array([1.7, 0.4]), translation=np.array([0.3, 0.1]), kernel_type='triangle', antialias=False), out='float32',
+    grad=False, tol=10)
+row('_p.extract_glimpse', glimpse, c(PICTURES, (3, 4), np.array([[0.3, -0.2], [0.9, 0.1]]), True, True, 'zero'), c(
+    x=PICTURES, size=(2, 3), offsets=np.array([[1.0, 2.0], [4.0, 6.5]]), centered=False, normalized=False, noise='zero'), grad=(0,))
