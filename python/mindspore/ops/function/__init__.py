@@ -12,7 +12,7 @@ _PARTS = ('array_func', 'math_func', 'nn_func', 'linalg_func', 'random_func', 'c
 def __getattr__(name):
     if name.startswith('__'):
         raise AttributeError(name)
-    if name in _PARTS:
+    if name in _PARTS or name == 'F':  # the short name that scripts import from here
         return sys.modules[__name__]
     try:
         return getattr(_ops, name)
