@@ -110,13 +110,14 @@ static PyObject *graph_closed(PyObject *self, PyObject *graph)
     Py_RETURN_TRUE;
 }
 
-static PyObject *stage_changed(PyObject *self, PyObject *args)
+static PyObject *stage_id(PyObject *self, PyObject *x)
 {
     (void)self;
-    PyObject *x;
-    int k;
-    if (!PyArg_ParseTuple(args, "O!i", py_tensor_type, &x, &k)) return NULL;
-    return PyBool_FromLong(PY_HANDLE(x)->tv.id != k);
+    if (!PyObject_TypeCheck(x, py_tensor_type)) {
+        PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(x)->tp_name);
+        return NULL;
+    }
+    return PyLong_FromLong(PY_HANDLE(x)->tv.id);
 }
 
 static PyObject *write_(PyObject *self, PyObject *args)
@@ -260,8 +261,8 @@ static PyMethodDef functions[] = {
      "while_(test, body, initial list, body outputs) -> the last carried values."},
     {"graph_output", graph_output, METH_VARARGS, "graph_output(graph, j) -> (dtype, shape)."},
     {"graph_closed", graph_closed, METH_O, "Whether a Graph captured no value of an open transformation."},
-    {"stage_changed", stage_changed, METH_VARARGS,
-     "stage_changed(x, k): whether the traced input k was written."},
+    {"stage_id", stage_id, METH_O,
+     "stage_id(x): the number of a traced tensor's value, another one once it is written; k for input k."},
     {"write", write_, METH_VARARGS, "write(tensor, value): into the elements of tensor."},
     {NULL, NULL, 0, NULL},
 };

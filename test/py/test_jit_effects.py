@@ -139,3 +139,84 @@ def test_a_print_on_a_path_that_a_tensor_decides_is_not_repeated(capsys):
         want = capsys.readouterr().out
         compiled(T(v))
         assert capsys.readouterr().out == want
+
+
+def branch(x):
+    if x.sum() < 0:
+        x = x * 2
+    x[0] = 7.
+    return x
+
+
+def loop(x):
+    while x.sum() < 0:
+        x = x + 5
+    x[0] = 9.
+    return x
+
+
+def loop_that_writes(x):
+    while x.sum() < 10:
+        x[0] = 4.
+        x = x + 3
+    return x
+
+
+def returned(x):
+    def pick(z):
+        if z.sum() > 0:
+            return z
+        return z - 1
+    y = pick(x)
+    y[0] = 7.
+    return y
+
+
+def local(x):
+    z = x * 1
+    y = z if x.sum() > 0 else x * 3
+    y[0] = 2.
+    return y, z
+
+
+def read_later(x):
+    z = x * 1
+    y = z if x.sum() > 0 else x * 3
+    z[0] = 2.
+    return y
+
+
+def nested_branch(x):
+    y = x + 1
+    if x.sum() > 0:
+        z = y
+        if x[0] > 1:
+            z = y * 2
+        z[0] = 5.
+    return y
+
+
+@pytest.mark.parametrize("f", (branch, loop, loop_that_writes, returned, local, read_later, nested_branch))
+def test_writes_through_what_is_another_tensor_on_one_path(f):
+    compiled = ms.jit(f)
+    for v in ((1., 2.), (-1., -2.), (2., 2.), (1., 2.)):
+        ours, want = T(*v), T(*v)
+        for a, b in zip(compiled(ours), f(want)):
+            assert a.asnumpy().tolist() == b.asnumpy().tolist()
+        assert ours.asnumpy().tolist() == want.asnumpy().tolist()
+    with pytest.raises(RuntimeError, match=r"test_jit_effects.py:\d+: a tensor that is another one"):
+        ms.jit(f, fullgraph=True)(T(1., 2.))
+
+
+def test_writes_to_what_only_one_variable_holds():
+    @ms.jit(fullgraph=True)
+    def f(x):
+        y = x * 1
+        if x.sum() < 0:
+            y = y * 2
+        y[0] = 7.
+        while y.sum() < 10:
+            y[1] = 1.
+            y = y + 1
+        return y
+    assert f(T(-1., 1.)).asnumpy().tolist() == [8, 2] and f(T(1., 4.)).asnumpy().tolist() == [7, 4]

@@ -6,6 +6,7 @@ as they are where all paths agree; numbers that differ become tensors; anything 
 """
 import functools
 import operator
+import weakref
 
 from . import number, runtime, tree
 from .number import Number
@@ -95,6 +96,7 @@ class Variables:
         self.slots.update(more)
         reach = {id(c): c for c in list(cells.values()) + list(self.slots.values())}
         self.boxes = []
+        self.known = set()  # ids of the tensors that they hold
         for cell in reach.values():
             self._boxes_of(runtime.get(cell), 4)
         self.before = self.read()
@@ -102,6 +104,8 @@ class Variables:
     def _boxes_of(self, value, depth):
         if type(value) in (list, dict) and all(value is not b for b in self.boxes):
             self.boxes.append(value)
+        if _is_tensor(value):
+            self.known.add(id(value))
         items = tree.children(value)
         if items is not None and depth:
             for item in items:
@@ -149,6 +153,8 @@ class Part:
     def __init__(self, fn, variables, outputs=True):
         c = _c()
         trace, _ = c.stage_begin([])
+        session = runtime.state.session
+        n_aliases = len(session.aliases)
         try:
             result = fn() if fn is not None else None
             self.changes = variables.changes() if outputs else {}
@@ -157,6 +163,8 @@ class Part:
             self.tree = (_Signal(taken) if type(result) is _Signal else taken,
                          tree.take(self.changes, runtime.tensor_type, tensors))
             self.numbers = {k for k, x in enumerate(tensors) if type(x) is Number}
+            self.outside = {k: x for k, x in enumerate(tensors) if id(x) in variables.known}
+            session.leave_aliases(n_aliases)
             self.graph = trace.end(tensors)
         except BaseException:
             trace.end()
@@ -164,6 +172,11 @@ class Part:
         finally:
             variables.restore()
             _keep_state()
+
+    def alias(self, x):
+        """A weak reference to the tensor of outside that a value of the trees is, or None."""
+        x = self.outside.get(x.index) if type(x) is tree.Leaf else x
+        return weakref.ref(x) if _is_tensor(x) and type(x) is not Number else None
 
     def is_number(self, x):
         """Whether a value of the trees is a number of Python."""
@@ -338,12 +351,24 @@ def _raising(pred, then, other, yes, no):
     return taken() if taken is not None else None
 
 
+def _refuse_aliases():
+    if not runtime.state.session.branches:
+        raise Unstageable("a tensor is written that is also another one on a path that a tensor decides")
+
+
 def effects():
     import importlib
     return importlib.import_module("mindspore.jit.effects")
 
 
 def cond(test, then, other, names, line, tail):
+    result = _cond(test, then, other, names, line, tail)
+    runtime.state.session.keep_aliases()
+    return result
+
+
+def _cond(test, then, other, names, line, tail):
+    _refuse_aliases()
     pred = truth(test, line)
     variables = Variables(names, (then, other))
     if variables.foreign:
@@ -382,6 +407,8 @@ def cond(test, then, other, names, line, tail):
     join.check(what)
     outs = _c().cond(pred, yes.graph, no.graph, *join.outputs())
     outs = [number.of(x) if k in join.numbers else x for k, x in enumerate(outs)]
+    runtime.state.session.pending += [(part.alias(x), out) for part, picks in zip((yes, no), join.picks)
+                                      for x, out in zip(picks, outs)]
     for key, value in merged.items():
         variables.set(key, tree.fill(value, outs))
     if result[0] == "value":
@@ -497,6 +524,8 @@ class Loop:
         shape, leaves, carried, init = self.split()
         extra = self.extra()
         trace, xs = c.stage_begin(init + extra)
+        session = runtime.state.session
+        n_aliases = len(session.aliases)
         try:
             self.bind(shape, leaves, carried, xs)
             if self.walrus:
@@ -511,6 +540,8 @@ class Loop:
                     out.append(len(tensors) - 1)
                 else:
                     out.append(x)
+            session.leave_aliases(n_aliases)
+            self.written = [k for k, x in enumerate(xs[:len(carried)]) if c.stage_id(x) != k]
             graph = trace.end(tensors)
         except BaseException:
             trace.end()
@@ -673,6 +704,8 @@ class Loop:
         outs = _c().while_(test, graph, init, picks)
         shape, leaves, carried = plan
         self.bind(shape, leaves, carried, outs[:len(carried)])
+        runtime.state.session.pending += [(weakref.ref(leaves[k]), None if j in self.written else outs[j]) for j, k in enumerate(carried)
+                                          if _is_tensor(leaves[k]) and type(leaves[k]) is not Number]
         lost = runtime.state.session.lost
         for name in self.local:
             lost[name] = f"it is assigned only inside the loop on line {self.line}, which a tensor decides"
@@ -729,7 +762,11 @@ def while_(test, body, names, line, start=None, more=()):
     variables = Variables(names, (test, body), more)
     if variables.foreign:
         raise Unstageable(f"Line {line}: the global '{variables.foreign[0]}' is assigned where a tensor decides")
-    return Loop(test, body, variables, line, start).run()
+    _refuse_aliases()
+    signal = Loop(test, body, variables, line, start).run()
+    del variables
+    runtime.state.session.keep_aliases()
+    return signal
 
 
 def for_range(r, body, names, targets, line, start=None):

@@ -75,6 +75,10 @@ class Session:
         self.unstageable = False
         self.trace, self.inputs = None, ()
         self.may_look = False
+        self.branches = True  # whether graphs may branch
+        self.pending = []    # (weakly a tensor, what it is merged into): before it is known who else holds the first
+        self.aliases = []    # (of either, its value then, the place): one tensor on one path, two on another
+        self.aliased = None  # the place of those of which one was written
         self.looked = []     # (the tensor as it was, the content of its value)
         self.tape = None     # what is recorded
         self.lazy_text = False
@@ -87,6 +91,23 @@ class Session:
         self.guards.function(fn, first)
         if self.guards.unsettled:
             raise Unstageable(self.guards.unsettled)  # before it is used
+
+    def keep_aliases(self):
+        """A branch or loop has ended: a tensor that something else holds as well is also what it was merged into."""
+        for ref, merged in self.pending:
+            tensor = ref and ref()
+            if tensor is not None:
+                place = "{}:{}".format(*runtime.place(sys._getframe(1))[:2])
+                if merged is None:  # the loop wrote it
+                    self.aliased = place
+                else:
+                    self.aliases += [(x, _c.stage_id(x), place) for x in (tensor, merged)]
+        self.pending = []
+
+    def leave_aliases(self, n=0):
+        """The trace of all but the first n is ended."""
+        self.aliased = next((place for x, value, place in self.aliases[n:] if _c.stage_id(x) != value), self.aliased)
+        del self.aliases[n:]
 
     def look(self, tensor):
         """The value of a staged tensor, on which the form depends from now on."""
@@ -499,7 +520,14 @@ class Jit:
         session = Session(self.mode != "trace")
         session.may_look = not self.fullgraph
         try:
-            form = self.stage(session, args, kwargs)
+            try:
+                form = self.stage(session, args, kwargs)
+            except runtime.Aliased:
+                if self.fullgraph:
+                    raise
+                session = Session(self.mode != "trace")
+                session.may_look, session.branches = True, False
+                form = self.stage(session, args, kwargs)
         except Exception as e:
             if not _cannot_stage(e, session):
                 raise
@@ -573,7 +601,7 @@ class Jit:
         filename, line, _, text = runtime.place_of(error)
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         lost = _lost(error, session)
-        out = f"{filename}:{line}: {text}: {why}" + (f": {lost}" if lost and lost not in why else "")
+        out = (why if filename == "?" else f"{filename}:{line}: {text}: {why}") + (f": {lost}" if lost and lost not in why else "")
         for fn, cause in session.unread:
             out += f" ({fn.__qualname__} was not rewritten: {cause})"
         return out
@@ -599,6 +627,9 @@ class Jit:
                 result = _settled(self.call(*new_args, **new_kwargs), Unstageable if self.mode == "bytecode" else RuntimeError)
             finally:
                 _c.set_recorder(None)
+            session.leave_aliases()
+            if session.aliased:
+                raise runtime.Aliased(f"{session.aliased}: a tensor that is another one as well on a path taken here is written")
             form = Form(session.guards)
             outs, passed = [], []
             boxes = _changed_boxes(before, given)
@@ -613,7 +644,7 @@ class Jit:
             form.passed = tuple(passed)
             form.writes = []
             for k, x in enumerate(xs):
-                if _c.stage_changed(x, k):
+                if _c.stage_id(x) != k:
                     form.writes.append((k, len(outs)))
                     outs.append(x)
             form.result = _shift(form.result, base, len(outs))
@@ -717,7 +748,7 @@ def _take_result(value, outs, xs, passed):
     """The result as a tree: a Leaf for a computed tensor, a negative one for an argument handed through."""
     if isinstance(value, _c.Tensor):
         for k, x in enumerate(xs):
-            if value is x and not _c.stage_changed(x, k):
+            if value is x and _c.stage_id(x) == k:
                 passed.append((len(passed), k))
                 return tree.Leaf(-len(passed))
         outs.append(value)

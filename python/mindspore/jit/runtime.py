@@ -43,6 +43,10 @@ class Unstageable(RuntimeError):
     """Something that a graph cannot hold; the function runs eagerly unless fullgraph=True."""
 
 
+class Aliased(Unstageable):
+    """A tensor was written that is also another one on one path, so that a graph would have to write both there."""
+
+
 class _State(threading.local):
     session = None  # what is being staged by this thread (cache.Session), or None
 
