@@ -208,6 +208,23 @@ def test_writes_through_what_is_another_tensor_on_one_path(f):
         ms.jit(f, fullgraph=True)(T(1., 2.))
 
 
+def test_a_write_through_what_is_a_parameter_on_one_path():
+    class Net(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(T(1., 2.), name="w")
+
+        def construct(self, x):
+            out = self.w if x.sum() > 0 else self.w * 2
+            out[0] = 7.
+            return out * x
+    plain, compiled = Net(), Net()
+    run = ms.jit(compiled)
+    for v in ((-1., -1.), (1., 1.), (2., -3.)):
+        assert run(T(*v)).asnumpy().tolist() == plain(T(*v)).asnumpy().tolist()
+        assert compiled.w.asnumpy().tolist() == plain.w.asnumpy().tolist()
+
+
 def test_writes_to_what_only_one_variable_holds():
     @ms.jit(fullgraph=True)
     def f(x):

@@ -163,7 +163,7 @@ class Part:
             self.tree = (_Signal(taken) if type(result) is _Signal else taken,
                          tree.take(self.changes, runtime.tensor_type, tensors))
             self.numbers = {k for k, x in enumerate(tensors) if type(x) is Number}
-            self.outside = {k: x for k, x in enumerate(tensors) if id(x) in variables.known}
+            self.outside = {k: x for k, x in enumerate(tensors) if id(x) in variables.known or not c.is_traced(x)}
             session.leave_aliases(n_aliases)
             self.graph = trace.end(tensors)
         except BaseException:
