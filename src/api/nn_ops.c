@@ -164,6 +164,17 @@ static MsStatus pool_window(MsWindow *w, int n, const MsArg *kernel, const MsArg
     return MS_OK;
 }
 
+/* The largest value of each window and its position. Integers are pooled as float64, exact below 2^53. */
+static MsStatus largest(MsTensor *x, const MsWindow *w, MsTensor **y)
+{
+    MsDtype d = ms_tensor_dtype(x);
+    if (ms_dtype_is_int(d)) x = ms_cast(x, MS_FLOAT64);
+    MS_TRY(ms_max_pool(x, MS_SPAN(w, kernel), MS_SPAN(w, stride), MS_SPAN(w, low), MS_SPAN(w, high),
+                       MS_SPAN(w, dilation), y));
+    y[0] = ms__cast_to(y[0], d);
+    return y[0] ? MS_OK : ms_error()->code;
+}
+
 static MsStatus max_pool(MsApiCall *c, int n, const MsArg *dilation, bool ceil, bool indices, const char *op)
 {
     MsWindow w;
@@ -172,8 +183,7 @@ static MsStatus max_pool(MsApiCall *c, int n, const MsArg *dilation, bool ceil, 
     if (!x) return ms_error()->code;
     MS_TRY(pool_window(&w, n, ARG(1), ARG(2), ARG(3), dilation, op));
     if (ceil) ms__window_ceil(&w, shape(x) + 2);
-    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
-                       MS_SPAN(&w, dilation), y));
+    MS_TRY(largest(x, &w, y));
     y[0] = ms__without_batch(y[0], added);
     if (!indices) return R(y[0]);
     y[1] = ms__without_batch(y[1], added);
@@ -360,9 +370,7 @@ static MsStatus adaptive_avg(MsApiCall *c, int n, const char *op)
 static MsStatus adaptive_max_both(MsTensor *x, int n, const int64_t *out, MsTensor **y)
 {
     MsWindow w;
-    if (regular(&w, x, out))
-        return ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
-                           MS_SPAN(&w, dilation), y);
+    if (regular(&w, x, out)) return largest(x, &w, y);
     int64_t plane = 1, grid[MS_MAX_DIM] = {1, 1};
     for (int d = 0; d < n; d++) {
         plane *= shape(x)[2 + d];
@@ -377,8 +385,7 @@ static MsStatus adaptive_max_both(MsTensor *x, int n, const int64_t *out, MsTens
         position = index ? ms_gather(position, index, 2 + d) : NULL;
     }
     if (!x || !position) return ms_error()->code;
-    MS_TRY(ms_max_pool(x, MS_SPAN(&w, kernel), MS_SPAN(&w, stride), MS_SPAN(&w, low), MS_SPAN(&w, high),
-                       MS_SPAN(&w, dilation), picked));
+    MS_TRY(largest(x, &w, picked));
     y[0] = picked[0];
     int64_t expanded = 1;
     for (int d = 0; d < n; d++) expanded *= shape(x)[2 + d];

@@ -163,3 +163,11 @@ def test_layers_refuse_what_they_cannot_do():
         ms.nn.CrossEntropyLoss(label_smoothing=2.0)
     with pytest.raises(ValueError, match=r"p must be in \[0, 1\]"):
         ops.bernoulli(x, 2.0)
+
+
+def test_pooling_of_integers():
+    x = Tensor(np.arange(64).reshape(1, 1, 4, 4, 4))
+    y, at = ops.max_pool3d(x, 2, 2, return_indices=True)
+    assert y.dtype == ms.int64 and y.asnumpy().ravel().tolist() == at.asnumpy().ravel().tolist() == [21, 23, 29, 31, 53, 55, 61, 63]
+    assert ops.adaptive_max_pool3d(x.astype(ms.int32), (1, 1, 3)).asnumpy().ravel().tolist() == [61, 62, 63]
+    assert ops.max_pool2d(x[0].astype(ms.uint8), 4).dtype == ms.uint8
