@@ -338,6 +338,14 @@ def test_a_full_disk_leaves_no_part_of_a_file(tmp_path):
             write('/dev/null', image)
 
 
+def test_what_the_original_refuses_of_pil_images_and_points():
+    for inter in (V.Inter.AREA, V.Inter.PILCUBIC):
+        with pytest.raises(TypeError, match='not supported with PIL'):
+            V.Resize(5, inter)(Image.new('RGB', (9, 9)))
+    with pytest.raises(TypeError, match=r'start_points\[0\] with value 2'):
+        V.Perspective([2, 1, 3], [1, 2, 3])
+
+
 def test_colours_at_random_need_colours():
     op = V.RandomColorAdjust(contrast=(0.5, 0.6))
     with pytest.raises(RuntimeError, match=r'channel of \(3\)'):

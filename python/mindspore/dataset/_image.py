@@ -373,9 +373,10 @@ class Perspective(_PilNumbers):
         points = []
         for name, value in (('start_points', start_points), ('end_points', end_points)):
             _check.kind(name, value, list, tuple)
+            pairs = [len(_check.kind(f'{name}[{i}]', p, list, tuple)) == 2 for i, p in enumerate(value)]
             if len(value) != 4:
                 raise TypeError(f'{name} should be a list or tuple of length 4.')
-            if any(len(_check.kind(f'{name}[{i}]', p, list, tuple)) != 2 for i, p in enumerate(value)):
+            if not all(pairs):
                 raise TypeError(f'{name} should be a list or tuple of four points (x, y).')
             points += [_check.integer(name, v, -_check.INT32_MAX - 1) for p in value for v in p]
         self._numbers = (*points, _inter('interpolation', interpolation))

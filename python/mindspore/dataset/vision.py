@@ -159,6 +159,8 @@ class Resize(TensorOperation):
         return (*self._hw, int(self.interpolation))
 
     def _pil(self, image):
+        if self.interpolation in (Inter.AREA, Inter.PILCUBIC):
+            raise TypeError('Current Interpolation is not supported with PIL input.')
         h, w = self._hw
         if w == 0:
             w0, h0 = image.size
