@@ -74,7 +74,7 @@ static MsTensor *product(const char *op, MsTensor *a, MsTensor *b)
     bool row = nd(a) == 1, column = nd(b) == 1;
     if (shape(a)[nd(a) - 1] != shape(b)[column ? 0 : nd(b) - 2])
         return MS_FAIL_NULL(
-            MS_ERROR_RUNTIME,
+            strcmp(op, "matmul") == 0 ? MS_ERROR_RUNTIME : MS_ERROR_VALUE, /* as existing code expects */
             "For '%s' the input dimensions must be equal, but got 'x1_col': %lld and 'x2_row': %lld "
             "(shapes %s and %s).",
             op, (long long)shape(a)[nd(a) - 1], (long long)shape(b)[column ? 0 : nd(b) - 2],

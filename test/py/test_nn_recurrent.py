@@ -204,7 +204,9 @@ def test_encoder_layer():
 
 def test_weights_are_those_of_the_lists():
     one, other = nn.LSTM(4, 3), nn.LSTM(4, 3)
+    outer = nn.SequentialCell(other)  # gives the weights longer names
     for name in ("w_ih_list", "w_hh_list", "b_ih_list", "b_hh_list"):
         setattr(one, name, getattr(other, name))
     x, h = Tensor(RNG.randn(5, 2, 4).astype(np.float32)), Tensor(RNG.randn(1, 2, 3).astype(np.float32))
     np.testing.assert_array_equal(one(x, (h, h))[0].asnumpy(), other(x, (h, h))[0].asnumpy())
+    assert [id(p) for p in one.trainable_params()] == [id(p) for p in outer.trainable_params()]

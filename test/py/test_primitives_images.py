@@ -162,3 +162,12 @@ def test_flags_and_branches():
         return x
     assert f._func_graph_flags == {'has_effect': True}
     assert ops.switch_layer(Tensor(1), (ops.exp, ops.neg))(f32(2)).asnumpy().tolist() == [-2]
+
+
+def test_kinds_of_errors():
+    x = f32([1, 2, 3])
+    for call in (lambda: ops.dot(x, x), lambda: ops.mm(x, x), lambda: ops.mv(x, f32(1, 2))):
+        with pytest.raises(ValueError, match='dimensions must be equal'):
+            call()
+    with pytest.raises(RuntimeError, match='assert failed'):
+        P.Assert(2)(False, [x])

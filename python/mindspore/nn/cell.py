@@ -182,6 +182,10 @@ class Cell:
                 d.pop(name, None)
             self.insert_param_to_cell(name, value)
         else:
+            old = d.get(name)
+            replaced = {id(p) for p in (old if isinstance(old, ParameterTuple) else ())} - {id(p) for p in value}
+            for key in [k for k, p in d["_params"].items() if id(p) in replaced]:
+                del d["_params"][key]
             for p in value:
                 if p._ms_unnamed:  # numbered within the Cell, so that checkpoints do not depend on what was made before
                     p.name = f"Parameter${sum(k.startswith('Parameter$') for k in d['_params']) + 1}"
