@@ -17,8 +17,8 @@ from mindspore._c import Tensor, from_numpy, frombuffer
 from mindspore.common.dtype import *  # noqa: F403
 from mindspore.common import dtype
 from mindspore.context import (GRAPH_MODE, LAX, PYNATIVE_MODE, STRICT, COMPATIBLE, JitConfig, ParallelMode, get_auto_parallel_context,
-                               get_context, get_current_device, get_level, get_log_config, get_seed, reset_auto_parallel_context,
-                               set_auto_parallel_context, set_context, set_deterministic, set_device, set_ps_context, set_seed)
+                               get_context, get_current_device, get_level, get_log_config, get_ps_context, get_seed,
+                               reset_auto_parallel_context, reset_ps_context, set_auto_parallel_context, set_context, set_deterministic, set_device, set_ps_context, set_seed)
 
 __version__ = _c.version()
 tensor = Tensor
@@ -33,6 +33,7 @@ _LAZY = {
     'mindspore.common.sparse_tensor': 'COOTensor CSRTensor RowTensor SparseTensor',
     'mindspore.common._mutable': 'mutable',
     'mindspore.common.symbol': 'Symbol',
+    'mindspore.common.quant_dtype': 'QuantDtype',
     'mindspore.common.tools': 'run_check set_recursion_limit swap_tensors set_dump ms_memory_recycle',
     'mindspore.train': 'save_checkpoint load_checkpoint load_param_into_net load_checkpoint_async async_ckpt_thread_status '
                        'ckpt_to_safetensors safetensors_to_ckpt export load load_mindir save_mindir Model DatasetHelper connect_network_with_dataset data_sink Callback '

@@ -214,7 +214,29 @@ def reset_auto_parallel_context():
     _parallel.update(_PARALLEL)
 
 
+_PS = {'enable_ps': False, 'config_file_path': '', 'enable_ssl': False, 'client_password': '', 'server_password': ''}
+_ps = dict(_PS)
+
+
 def set_ps_context(**kwargs):
-    """There is no parameter server: enabling one is refused."""
+    """Keeps options of a parameter server; there is none: enabling one is refused."""
+    for key, value in kwargs.items():
+        if key not in _PS:
+            raise ValueError(f"Set PS context keyword {key} is not recognized!")
+        if type(value) is not type(_PS[key]):
+            raise TypeError(f"The parameter '{key}' must be {type(_PS[key])}, but got {type(value)}.")
     if kwargs.get('enable_ps'):
         raise NotImplementedError("For 'set_ps_context', a parameter server ('enable_ps') is not supported.")
+    _ps.update(kwargs)
+
+
+def get_ps_context(attr_key):
+    """An option of set_ps_context, but for passwords."""
+    if attr_key not in _PS or attr_key.endswith('password'):
+        raise ValueError(f"Get PS context keyword {attr_key} is not recognized!")
+    return _ps[attr_key]
+
+
+def reset_ps_context():
+    """Back to the defaults."""
+    _ps.update(_PS)

@@ -396,3 +396,16 @@ def test_what_is_said_of_an_operator():
     def f(x):
         return x
     assert f.reg_info == (info,)
+
+
+def test_formats_and_servers():
+    q = ms.QuantDtype
+    assert len(q) == 32 and q.INT8.value() == 7 and q.UINT16.value() == 115 and str(q.INT4) == 'INT4' and q(100) is q.UINT1
+    ms.set_ps_context(config_file_path='a', enable_ps=False)
+    assert ms.get_ps_context('config_file_path') == 'a' and ms.get_ps_context('enable_ps') is False
+    ms.reset_ps_context()
+    assert ms.get_ps_context('config_file_path') == ''
+    for call, kind in ((lambda: ms.set_ps_context(port=1), ValueError), (lambda: ms.set_ps_context(enable_ps=1), TypeError),
+                       (lambda: ms.set_ps_context(enable_ps=True), NotImplementedError), (lambda: ms.get_ps_context('client_password'), ValueError)):
+        with pytest.raises(kind):
+            call()
