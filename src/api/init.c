@@ -61,6 +61,12 @@ MS_API(init_sparse, "_init.sparse",
 {
     int64_t buf[MS_MAX_DIM];
     MsInts shape = INTS(1, buf);
+    if (shape.n == -2) return ms_error()->code;
+    if (shape.n != 2 || I(4) > shape.v[0])
+        return MS_FAIL(
+            MS_ERROR_VALUE,
+            "For 'Sparse', the shape must be a matrix with at least %lld rows to be zero, but got %s.",
+            (long long)I(4), ms__shape_text(shape.n, shape.v));
     MsTensor *value = affine(ms_rng_normal(stream(c, 0), shape, DTYPE(2)), F(3), 0), *sorted[2];
     if (!value || I(4) < 1) return R(value);
     MsTensor *draw = ms_rng_uniform(stream(c, 1), shape, MS_FLOAT64);
