@@ -279,11 +279,11 @@ static MsStatus run_batch_norm_grad(MsCall *c)
     return norm_grad(c, false);
 }
 
-/* Row-major float32. */
+/* Row-major planes of float32. */
 static const char *ok_masked(const MsCall *c)
 {
     const MsTensor *x = c->in[1];
-    return x->dtype != MS_FLOAT32 ? "dtype" : x->contiguous ? NULL : "layout";
+    return x->dtype != MS_FLOAT32 ? "dtype" : x->contiguous && x->ndim > 2 ? NULL : "layout";
 }
 static MsStatus run_batch_norm_act_grad(MsCall *c)
 {
