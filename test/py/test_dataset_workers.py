@@ -217,3 +217,77 @@ def test_nothing_is_left_of_iterators_that_are_dropped():
     for _ in range(8):
         more = drop()
     assert more[0] <= fds + 3 and more[1] <= threads  # a worker that was interrupted may still hold its memory
+
+
+def test_iterators_are_begun_once():
+    """An object whose __iter__ starts anew is asked for an iterator once per epoch, not for every row."""
+    class Source:
+        def __iter__(self):
+            self.left = 3
+            return self
+
+        def __next__(self):
+            self.left -= 1
+            if self.left < 0:
+                raise StopIteration
+            return (np.array(self.left),)
+    it = ds.GeneratorDataset(Source(), ['x']).create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert [[int(r[0]) for r in it] for _ in range(2)] == [[2, 1, 0], [2, 1, 0]]
+
+
+class Numbers:
+    def __getitem__(self, i):
+        return np.array([i]), i * 10
+
+    def __len__(self):
+        return 6
+
+
+def test_batch_sampler():
+    class Halves:
+        def __init__(self):
+            self.first = 0
+
+        def __iter__(self):
+            self.first += 1
+            return iter([[self.first, 0], [5]])
+    d = ds.GeneratorDataset(Numbers(), ['a', 'b'], batch_sampler=Halves())
+    for _ in range(2):  # each pass has a sampler of its own
+        it = d.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        assert [[(r[0].tolist(), r[1].tolist()) for r in it] for _ in range(2)] == \
+            [[([[1], [0]], [10, 0]), ([[5]], [50])], [([[2], [0]], [20, 0]), ([[5]], [50])]]
+    assert len(d) == 2 and d.get_batch_size() == -1
+    d = ds.GeneratorDataset(Numbers(), ['n'], batch_sampler=[[1, 2, 3]], collate_fn=lambda a, b: (sum(b),))
+    assert [int(r[0]) for r in d] == [60]
+    for given, kind, text in (({'batch_sampler': 1}, TypeError, '__getitem__ or __iter__'),
+                              ({'batch_sampler': [[1]], 'shuffle': True}, ValueError, 'mutually exclusive'),
+                              ({'collate_fn': len}, ValueError, 'only when batch_sampler'),
+                              ({'batch_sampler': [[1]], 'collate_fn': 1}, TypeError, 'callable')):
+        with pytest.raises(kind, match=text):
+            ds.GeneratorDataset(Numbers(), ['a', 'b'], **given)
+    for wrong, text in (([1], 'but got an integer'), ([['1']], 'index of type integer')):
+        with pytest.raises(RuntimeError, match=text):
+            list(ds.GeneratorDataset(Numbers(), ['a', 'b'], batch_sampler=wrong))
+
+
+def test_items_in_the_order_of_the_rows():
+    seed = ds.config.get_seed()
+    ds.config.set_seed(3)
+    try:
+        d = ds.GeneratorDataset(Numbers(), ['a', 'b'], num_shards=2, shard_id=1)
+        rows = [int(r[1]) for r in d.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        assert [d[k][1] for k in range(3)] == rows
+    finally:
+        ds.config.set_seed(seed)
+    with pytest.raises(RuntimeError, match=r'Index \[3\] exceeded'):
+        d[3]
+    with pytest.raises(RuntimeError, match='randomized access'):
+        ds.GeneratorDataset(lambda: iter([1]), ['a'])[0]
+
+
+def test_schema_of_a_generator():
+    schema = ds.Schema()
+    schema.add_column('a', 'int64')
+    assert ds.GeneratorDataset([1], schema=schema).get_col_names() == ['a']
+    with pytest.raises(RuntimeError, match='float64'):
+        list(ds.GeneratorDataset([1.5], schema=schema))

@@ -742,8 +742,8 @@ class MappableDataset(Dataset):
         return isinstance(self.sampler, samplers.DistributedSampler)
 
     def _split(self, sizes, randomize):
-        if not randomize:
-            return super()._split(sizes, False)
+        if not randomize or self.sampler is None:
+            return super()._split(sizes, randomize)
         order = np.random.RandomState(_c.ds_config('seed')).permutation(sum(sizes)).tolist()
         parts, at = [], 0
         for n in sizes:
@@ -826,13 +826,16 @@ class GeneratorDataset(MappableDataset):
 
     An item is a tuple of arrays, one per column, or one array for a single column. It is copied. With
     num_parallel_workers > 1 an object with random access is asked by several processes, each with its copy of the
-    object, or with python_multiprocessing=False by several threads."""
+    object, or with python_multiprocessing=False by several threads. batch_sampler gives lists of indices, of whose items
+    collate_fn makes a row, from a list for each column; without it they are stacked. Batches are made one after the other."""
 
     def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None,
                  num_parallel_workers=1, shuffle=None, sampler=None, num_shards=None, shard_id=None,
                  python_multiprocessing=True, max_rowsize=None, batch_sampler=None, collate_fn=None):
-        if schema is not None or batch_sampler is not None or collate_fn is not None:
-            raise NotImplementedError('GeneratorDataset does not support schema, batch_sampler and collate_fn.')
+        if schema is not None:
+            from ._records import Schema
+            schema = schema if isinstance(schema, Schema) else Schema(schema)
+            column_names, column_types = _schema_columns(schema.columns)
         if column_names is None:
             raise ValueError('Neither columns_names nor schema are provided.')
         self.column_names = _check.names('column_names', column_names)
@@ -840,13 +843,18 @@ class GeneratorDataset(MappableDataset):
         _check.row_size(max_rowsize, False)
         self._types = None
         if column_types is not None:
-            self._types = [_c.ds_dtype(t) for t in column_types]
-            if len(self._types) != len(self.column_names) or min(self._types) < 0:
-                raise TypeError('column_types must have one dtype for each of column_names.')
+            self._types = [None if t is None else _c.ds_dtype(t) for t in column_types]
+            if len(self._types) != len(self.column_names) or -1 in self._types:
+                raise TypeError('column_types must have one dtype, or None, for each of column_names.')
             self._type_names = list(column_types)
         self.source = source
-        self._random_access = hasattr(source, '__getitem__') and hasattr(source, '__len__')
-        if not self._random_access:
+        self._random_access = hasattr(source, '__getitem__') and hasattr(source, '__len__') and \
+            getattr(source, '_random_access', True)
+        self._batch_sampler, self._collate = batch_sampler, collate_fn
+        self._check_batches((num_samples, shuffle, num_shards, shard_id, sampler))
+        if batch_sampler is not None:
+            self._random_access, chosen = False, None
+        elif not self._random_access:
             if not callable(source) and not hasattr(source, '__iter__') and not hasattr(source, '__next__'):
                 raise TypeError('Input `source` function of GeneratorDataset should be callable, iterable or random '
                                 f'accessible, but got {type(source)}.')
@@ -863,7 +871,47 @@ class GeneratorDataset(MappableDataset):
         if not self._random_access and num_samples:
             self._node = _c.ds_count('take', self._node, num_samples)
 
+    def _check_batches(self, others):
+        if self._batch_sampler is None:
+            if self._collate is not None:
+                raise ValueError('collate_fn can be specified only when batch_sampler is set.')
+            return
+        if any(v is not None for v in others):
+            raise ValueError('batch_sampler is mutually exclusive with num_samples, shuffle, num_shards, shard_id and sampler.')
+        if not hasattr(self._batch_sampler, '__getitem__') and not hasattr(self._batch_sampler, '__iter__'):
+            raise TypeError('batch_sampler should have __getitem__ or __iter__ method.')
+        if not hasattr(self.source, '__getitem__'):
+            raise ValueError("batch_sampler is not supported if source does not have attribute '__getitem__'.")
+        if self._collate is not None and not callable(self._collate):
+            raise TypeError('collate_fn should be callable.')
+
+    def get_batch_size(self):
+        return super().get_batch_size() if self._batch_sampler is None else -1
+
+    def __getitem__(self, index):
+        """The item at a place of the order in which the sampler gives the rows."""
+        _check.kind('index', index, int, np.number)
+        if not self._random_access:
+            raise RuntimeError("Dataset don't support randomized access.")
+        if index < 0:
+            raise RuntimeError(f'Index [{index}] can not be a negative number.')
+        order = self.__dict__.get('_order')
+        if order is None or order[0] is not self.sampler:
+            rows = _c.ds_slices(['row'], [np.arange(len(self.source))], self._made_sampler())
+            it, places = _c.ds_iter(rows, 1), []
+            while (row := _c.ds_next(it, 1, True)) is not None:
+                places.append(int(row[0]))
+            order = self._order = self.sampler, places
+        if index >= len(order[1]):
+            raise RuntimeError(f'Index [{index}] exceeded the number of data samples.')
+        return self.source[order[1][index]]
+
     def _open(self):
+        if self._batch_sampler is not None:
+            size = len(self._batch_sampler) if hasattr(self._batch_sampler, '__len__') else -1
+            source = self.source, self._batch_sampler, self._collate, self._check_types if self._types else None
+            return _c.ds_source(f'GeneratorDataset {_name(self.source)}', self.column_names, size, False,
+                                lambda: _batch_pair(*source), None, 1)
         size = len(self.source) if hasattr(self.source, '__len__') else -1
         if self._random_access and size == 0:
             raise ValueError('The source of GeneratorDataset has no rows.')
@@ -885,7 +933,7 @@ class GeneratorDataset(MappableDataset):
         values = row if isinstance(row, tuple) else (row,)
         for v, number, name in builtins.zip(values, self._types, self._type_names):
             array = np.asarray(v)
-            if _c.ds_dtype(array.dtype) != number:
+            if number is not None and _c.ds_dtype(array.dtype) != number:
                 raise RuntimeError("Invalid Python function, type of returned data in 'GeneratorDataset' should be same "
                                    f'with specified column_types, but the type of returned data: {array.dtype}, '
                                    f'specified column type: {name}')
@@ -918,6 +966,40 @@ def _random_pair(source, check):
     return lambda epoch: None, get
 
 
+def _schema_columns(columns):
+    """Names and dtypes of the columns of a Schema."""
+    return [c['name'] for c in columns], [np.dtype(c['type']) for c in columns]
+
+
+def _batch_pair(source, batch_sampler, collate, check):
+    sampler, batches = samplers.copied(batch_sampler), []
+    ended, now = [0], [None]
+
+    def begin(epoch):
+        while ended[0] <= epoch:  # also those that a pass skips
+            batches[:] = list(sampler)
+            ended[0] += 1
+        now[0] = iter(batches)
+
+    def get(i):
+        indices = next(now[0], None)
+        if indices is None:
+            return None
+        if not isinstance(indices, (list, tuple, np.ndarray)):
+            raise TypeError(f'Batch sampler should return a list, but got {_kind_of(indices)}.')
+        if not all(isinstance(k, (int, np.integer)) and not isinstance(k, bool) for k in indices):
+            raise TypeError(f'Python sampler should return index of type integer, but got {list(indices)}.')
+        rows = [_row(source[k]) for k in indices]
+        columns = [list(c) for c in builtins.zip(*(r if isinstance(r, tuple) else (r,) for r in rows))]
+        made = collate(*columns) if collate else tuple(np.stack([np.asarray(v) for v in c]) for c in columns)
+        return check(made) if check else made
+    return begin, get
+
+
+def _kind_of(value):
+    return 'an integer' if isinstance(value, (int, np.integer)) else str(type(value))
+
+
 def _remote_pair(remote):
     now = [0]
 
@@ -935,10 +1017,11 @@ def _stream_pair(source, check):
         items[0] = iter(made)
 
     def get(i):
-        for item in items[0]:
-            row = _row(item)
-            if row is None:
-                raise RuntimeError(f'the source returned None for row {i}')
-            return check(row) if check else row
-        return None
+        try:
+            row = _row(next(items[0]))  # a loop would call __iter__ for every row
+        except StopIteration:
+            return None
+        if row is None:
+            raise RuntimeError(f'the source returned None for row {i}')
+        return check(row) if check else row
     return begin, get

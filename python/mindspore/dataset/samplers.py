@@ -72,7 +72,7 @@ class _Host:
     def __call__(self, n_rows, epoch, again):
         if not again:
             if epoch == 0 or self.copy is None:
-                self.copy = _copied(self.sampler)
+                self.copy = copied(self.sampler)
             elif hasattr(self.copy, 'reset'):
                 self.copy.reset()
             self.given = _indices(self.copy, n_rows)
@@ -83,7 +83,7 @@ class _Host:
         return len(_indices(copy.deepcopy(self.sampler), n_rows)) if known is None else known
 
 
-def _copied(sampler):
+def copied(sampler):
     try:
         return copy.deepcopy(sampler)
     except TypeError:  # what cannot be copied goes on where it is
