@@ -234,8 +234,11 @@ static int64_t *identity(int64_t n)
     return v;
 }
 
-static MsStatus fill_distributed(MsSampler *s, int64_t n, MsDataRng *rng, int64_t **out, int64_t *count)
+/* Every process must mix the rows alike, so the order follows from the configured seed and the epoch alone, not
+ * from a seed that was drawn for this pass or from the node's place in its pipeline. */
+static MsStatus fill_distributed(MsSampler *s, int64_t n, int64_t epoch, int64_t **out, int64_t *count)
 {
+    MsDataRng rng = ms__data_rng(ms_data_seed(), epoch, 0);
     int64_t m = own_size(s, n), shift = s->offset > 0 ? s->offset : 0;
     int64_t *order = identity(n), *v = ms__malloc((size_t)m * sizeof *v);
     if (!order || !v) {
@@ -243,7 +246,7 @@ static MsStatus fill_distributed(MsSampler *s, int64_t n, MsDataRng *rng, int64_
         free(v);
         return ms_error()->code;
     }
-    if (s->shuffle) shuffle_list(order, n, rng);
+    if (s->shuffle) shuffle_list(order, n, &rng);
     int64_t k = 0;
     for (int64_t i = 0; n > 0 && k < m; i++) {
         int64_t at = i * s->shards + s->id - shift;
@@ -426,7 +429,7 @@ static MsStatus fill_own(MsSampler *s, const MsLabels *labels, const int64_t *ro
             shuffle_list(*out, n, rng);
         if (n == 0) m = 0;
         break;
-    case DISTRIBUTED: return fill_distributed(s, n, rng, out, count);
+    case DISTRIBUTED: return fill_distributed(s, n, epoch, out, count);
     case SUBSET:
         *out = ms__malloc((size_t)s->n * sizeof **out);
         if (*out) {

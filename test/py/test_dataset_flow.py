@@ -126,6 +126,15 @@ def test_failing_functions_leave_the_causes_of_others(on_failure):
     assert isinstance(e.value.__cause__, IndexError)
 
 
+def test_shards_are_parts_of_one_order():
+    """Also where the processes' pipelines differ: the order is not drawn for a pass or a place in a pipeline."""
+    def shard(k):
+        return ds.NumpySlicesDataset(np.arange(40), num_shards=2, shard_id=k)
+    other = ds.zip((ds.NumpySlicesDataset({'y': np.arange(20)}), shard(1)))
+    rows = batches(shard(0)) + [int(r[1]) for r in other.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(rows) == list(range(40)) and rows != sorted(rows)
+
+
 def test_sync_wait_counts_batches():
     d = ds.NumpySlicesDataset(np.arange(9), shuffle=False).sync_wait('p').batch(3)
     seen = []
