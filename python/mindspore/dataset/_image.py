@@ -169,9 +169,9 @@ class ResizedCrop(PyTensorOperation):
 
 
 class RandomResize(PyTensorOperation):
-    """Resize with an interpolation chosen at random."""
+    """Resize with an interpolation chosen at random; an image of PIL becomes an array, as PIL has not all of them."""
 
-    _draws = True
+    _draws = _ends_pil = True
 
     def __init__(self, size):
         from .vision import Resize, _resize_size
@@ -181,7 +181,7 @@ class RandomResize(PyTensorOperation):
 
     def __call__(self, *images):
         """All columns of a row in the same way."""
-        return self._resize[draw().randint(4)](*images)
+        return self._resize[draw().randint(4)](*[np.asarray(i) if is_pil(i) else i for i in images])
 
 
 class FiveCrop(PyTensorOperation):
