@@ -216,7 +216,8 @@ def test_nothing_is_left_of_iterators_that_are_dropped():
     fds, threads = drop()
     for _ in range(8):
         more = drop()
-    assert more[0] <= fds + 3 and more[1] <= threads  # a worker that was interrupted may still hold its memory
+    # a worker that was interrupted may still hold its memory, and a thread be about to end
+    assert more[0] <= fds + 3 and more[1] <= threads + 2
 
 
 def test_iterators_are_begun_once():
