@@ -3,7 +3,7 @@
 #define MS_CPU_DIRECT_H
 #include "core/error.h"
 
-#define MS_DIRECT_LANES 16 /* columns that are worked on together */
+#define MS_DIRECT_LANES 16 /* columns that rows are padded to a multiple of */
 #define MS_DIRECT_BLOCK 8  /* output channels whose sums stay in registers */
 
 /* One operand as a kernel finds it: [n][groups * channels][rows][columns] by strides in elements. */
@@ -40,7 +40,7 @@ typedef struct MsDirect {
 typedef struct MsDirectFns {
     void (*forward)(void *ctx, int64_t begin, int64_t end);
     void (*weight)(void *ctx, int64_t begin, int64_t end);
-    /* The same with vectors over MS_DIRECT_LANES output channels instead of columns. */
+    /* The same with vectors over MS_DIRECT_LANES output channels instead of columns; with AVX-512 only. */
     void (*forward_lanes)(void *ctx, int64_t begin, int64_t end);
     void (*weight_lanes)(void *ctx, int64_t begin, int64_t end);
 } MsDirectFns;

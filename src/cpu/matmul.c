@@ -24,6 +24,7 @@ typedef struct Product {
     const char *a, *b;
     char *c;
     size_t size;
+    const void *bias;
     _Atomic(int) status;
 } Product;
 
@@ -83,7 +84,8 @@ static MsStatus gemm_batch(const Product *p, int64_t i, bool parallel)
     char *c;
     at_batch(p, i, &a, &b, &c);
     MsGemm g = {
-        p->m, p->n, p->k, a, p->am, p->ak, b, p->bk, p->bn, c, p->cm, p->cn, p->size == sizeof(double)};
+        p->m,   p->n, p->k, a, p->am, p->ak, b, p->bk, p->bn, c, p->cm, p->cn, p->size == sizeof(double),
+        p->bias};
     return parallel ? ms__gemm_parallel(&g) : ms__gemm_serial(&g);
 }
 
@@ -140,10 +142,11 @@ static MsRangeFn rows_fn(MsDtype dtype)
     }
 }
 
-static MsStatus multiply(MsTensor *a, bool ta, MsTensor *b, bool tb, MsTensor *c)
+static MsStatus multiply(MsTensor *a, bool ta, MsTensor *b, bool tb, const void *bias, MsTensor *c)
 {
     if (c->numel == 0) return MS_OK;
     Product p = product_of(a, ta, b, tb, c);
+    p.bias = bias;
     int64_t one = p.m * p.n * p.k + 1;
     if (!ms_dtype_is_float((MsDtype)c->dtype)) {
         ms__parallel_for(p.batch * p.m, 1 + THREAD_WORK / (p.n * p.k + 1), rows_fn((MsDtype)c->dtype), &p);
@@ -171,7 +174,7 @@ static MsStatus run_matmul(MsCall *c)
     int mark = ms_scope_begin();
     MsTensor *a = widened(c->in[0], dtype), *b = widened(c->in[1], dtype);
     MsTensor *to = y->dtype == dtype ? y : ms__dense_out(y, dtype);
-    MsStatus st = a && b && to ? multiply(a, c->attr[0].i, b, c->attr[1].i, to) : ms_error()->code;
+    MsStatus st = a && b && to ? multiply(a, c->attr[0].i, b, c->attr[1].i, NULL, to) : ms_error()->code;
     if (st == MS_OK) st = ms__dense_done(y, to);
     ms_scope_end(mark, NULL, 0);
     return st;
@@ -215,31 +218,6 @@ static MsTensor *as_rows(MsTensor *x)
     return ms__tensor_view(x, 2, (int64_t[]){n, k}, (int64_t[]){step, x->strides[x->ndim - 1]}, 0);
 }
 
-typedef struct BiasJob {
-    float *y;
-    const float *bias;
-    int64_t n;
-} BiasJob;
-
-static void bias_range(void *ctx, int64_t begin, int64_t end)
-{
-    const BiasJob *job = ctx;
-    for (int64_t r = begin; r < end; r++)
-        for (int64_t j = 0; j < job->n; j++) job->y[r * job->n + j] += job->bias[j];
-}
-
-static void add_bias(MsTensor *y, const MsTensor *bias)
-{
-    int64_t n = bias->numel, rows = n ? y->numel / n : 0;
-    if (y->dtype == MS_FLOAT32) {
-        BiasJob job = {(float *)y->data, (const float *)bias->data, n};
-        ms__parallel_for(rows, 1 + 32768 / (n + 1), bias_range, &job);
-        return;
-    }
-    double *v = (double *)y->data;
-    for (int64_t i = 0; i < y->numel; i++) v[i] += ((const double *)bias->data)[i % n];
-}
-
 static MsStatus run_linear(MsCall *c)
 {
     MsTensor *y = ms__out(c, 0);
@@ -249,9 +227,9 @@ static MsStatus run_linear(MsCall *c)
     MsTensor *x = widened(c->in[0], dtype), *w = widened(c->in[1], dtype), *to = ms__dense_out(y, dtype);
     MsTensor *bias = c->in[2] ? ms__dense_as(c->in[2], dtype) : NULL;
     MsTensor *x2 = x ? as_rows(x) : NULL, *to2 = to ? as_rows(to) : NULL;
-    MsStatus st =
-        w && x2 && to2 && (bias || !c->in[2]) ? multiply(x2, false, w, true, to2) : ms_error()->code;
-    if (st == MS_OK && bias) add_bias(to, bias);
+    MsStatus st = w && x2 && to2 && (bias || !c->in[2])
+                      ? multiply(x2, false, w, true, bias ? bias->data : NULL, to2)
+                      : ms_error()->code;
     if (st == MS_OK) st = ms__dense_done(y, to);
     ms_scope_end(mark, NULL, 0);
     return st;

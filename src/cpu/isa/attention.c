@@ -14,9 +14,17 @@
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
 #define GEMM_TILE PASTE(ms__gemm_tile_, MS_ISA)
-_Static_assert(LANES == MS_ATTENTION_LANES, "queries are worked on in vectors");
+_Static_assert(MS_ATTENTION_LANES % LANES == 0, "queries are worked on in vectors");
 
-typedef uint8_t B __attribute__((vector_size(16), aligned(1), may_alias));
+typedef uint8_t B __attribute__((vector_size(LANES), aligned(1), may_alias));
+
+#define PANEL MS_GEMM_PANEL
+_Static_assert(MS_ATTENTION_LANES == PANEL, "queries are packed in panels");
+
+static int64_t padded(int64_t n)
+{
+    return (n + PANEL - 1) / PANEL * PANEL;
+}
 
 typedef struct Head {
     const MsAttention *a;
@@ -85,14 +93,14 @@ static void store_rows(const Head *h, const MsHeads *x, int64_t r0, int64_t n, i
 /* x [n, c] into panels of 16 columns, [c / 16][n][16]. */
 static void pack(const float *x, int64_t stride, int64_t n, int64_t c, float *out)
 {
-    for (int64_t j = 0; j < c; j += LANES) {
-        int64_t w = c - j < LANES ? c - j : LANES;
-        for (int64_t r = 0; r < n; r++, out += LANES) {
-            if (w == LANES) {
-                *(V *)out = *(const V *)(x + r * stride + j);
+    for (int64_t j = 0; j < c; j += PANEL) {
+        int64_t w = c - j < PANEL ? c - j : PANEL;
+        for (int64_t r = 0; r < n; r++, out += PANEL) {
+            if (w == PANEL) {
+                memcpy(out, x + r * stride + j, PANEL * sizeof *out);
                 continue;
             }
-            for (int64_t l = 0; l < LANES; l++) out[l] = l < w ? x[r * stride + j + l] : 0;
+            for (int64_t l = 0; l < PANEL; l++) out[l] = l < w ? x[r * stride + j + l] : 0;
         }
     }
 }
@@ -100,10 +108,10 @@ static void pack(const float *x, int64_t stride, int64_t n, int64_t c, float *ou
 /* x [n, c] transposed into panels of 16 of its rows, [n / 16][c][16]. */
 static void pack_turned(const float *x, int64_t stride, int64_t n, int64_t c, float *out)
 {
-    for (int64_t i = 0; i < n; i += LANES, out += c * LANES) {
-        int64_t w = n - i < LANES ? n - i : LANES;
-        for (int64_t l = 0; l < LANES; l++)
-            for (int64_t p = 0; p < c; p++) out[p * LANES + l] = l < w ? x[(i + l) * stride + p] : 0;
+    for (int64_t i = 0; i < n; i += PANEL, out += c * PANEL) {
+        int64_t w = n - i < PANEL ? n - i : PANEL;
+        for (int64_t l = 0; l < PANEL; l++)
+            for (int64_t p = 0; p < c; p++) out[p * PANEL + l] = l < w ? x[(i + l) * stride + p] : 0;
     }
 }
 
@@ -135,7 +143,7 @@ static Block block_of(const Head *h, int64_t i0)
 {
     const MsAttention *a = h->a;
     Block b = {.i0 = i0, .rows = a->n - i0 < a->block ? a->n - i0 : a->block, .j1 = a->m, .ld = a->block};
-    b.lanes = (b.rows + LANES - 1) / LANES * LANES;
+    b.lanes = padded(b.rows);
     if (a->mask.data) b.mask = matrix(h, &a->mask, a->mask_is_bool ? 1 : sizeof(float));
     if (a->keep.data) b.keep = (const float *)(const void *)matrix(h, &a->keep, sizeof(float));
     if (a->causal && b.i0 + b.rows < b.j1) b.j1 = b.i0 + b.rows;
@@ -176,8 +184,7 @@ static void soften(const MsAttention *a, const Block *b, float *s, float *invers
 {
     for (int64_t i = 0; i < b->lanes; i += LANES) {
         V max = (V){0} - INFINITY, sum = {0};
-        I row = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-        row += (int32_t)(b->i0 + i);
+        I row = lane_numbers() + (int32_t)(b->i0 + i);
         for (int64_t j = b->j0; j < b->j1; j++) {
             V *at = (V *)(s + j * b->ld + i), x = *at * a->scale;
             if (b->mask && a->mask_is_bool)
@@ -201,7 +208,8 @@ static void soften(const MsAttention *a, const Block *b, float *s, float *invers
 static void product(int64_t m, int64_t n, int64_t k, const float *a, int64_t am, int64_t ak, const float *b,
                     float *c, int64_t cm, bool add)
 {
-    MsGemmTile t = {m, n, k, a, am, ak, b, c, cm, 1, add};
+    MsGemmTile t = {
+        .m = m, .n = n, .k = k, .a = a, .am = am, .ak = ak, .b = b, .c = c, .cm = cm, .cn = 1, .add = add};
     GEMM_TILE(&t);
 }
 
@@ -219,17 +227,12 @@ static void forward_block(const Head *h, int64_t i0, const float *k, int64_t ks,
     soften(a, &b, s, inverse);
     for (int64_t j = b.j0; b.keep && j < b.j1; j++)
         for (int64_t i = 0; i < b.lanes; i += LANES) *(V *)(s + j * b.ld + i) *= load_keep(a, &b, i, j);
-    for (int64_t c = 0; c < a->e; c += LANES)
-        product(b.rows, a->e - c < LANES ? a->e - c : LANES, m, s + b.j0 * b.ld, 1, b.ld,
-                v + (c / LANES * a->m + b.j0) * LANES, o + c, a->e, false);
+    for (int64_t c = 0; c < a->e; c += PANEL)
+        product(b.rows, a->e - c < PANEL ? a->e - c : PANEL, m, s + b.j0 * b.ld, 1, b.ld,
+                v + (c / PANEL * a->m + b.j0) * PANEL, o + c, a->e, false);
     for (int64_t i = 0; i < b.rows; i++)
         for (int64_t c = 0; c < a->e; c++) o[i * a->e + c] *= inverse[i];
     store_rows(h, &a->o, i0, b.rows, a->e, o);
-}
-
-static int64_t padded(int64_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
 }
 
 static void forward(void *ctx, int64_t begin, int64_t end)
@@ -306,9 +309,9 @@ static void backward_block(const Head *h, int64_t i0, const Work *w)
     soften_grad(a, &b, w);
     product(m, e, b.rows, w->s + at, b.ld, 1, w->dyp, w->dv + b.j0 * e, e, true);
     product(m, d, b.rows, w->g + at, b.ld, 1, w->qp, w->dk + b.j0 * d, d, true);
-    for (int64_t c = 0; c < d; c += LANES)
-        product(b.rows, d - c < LANES ? d - c : LANES, m, w->g + at, 1, b.ld,
-                w->kp + (c / LANES * a->m + b.j0) * LANES, w->dq + c, d, false);
+    for (int64_t c = 0; c < d; c += PANEL)
+        product(b.rows, d - c < PANEL ? d - c : PANEL, m, w->g + at, 1, b.ld,
+                w->kp + (c / PANEL * a->m + b.j0) * PANEL, w->dq + c, d, false);
     store_rows(h, &a->dq, i0, b.rows, d, w->dq);
 }
 

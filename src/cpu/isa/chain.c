@@ -1,19 +1,11 @@
 /* chain.c - the cells of cpu/chain.h: functions that hand eight vectors on in registers, the last thing each does being
  * a jump to the next cell. Their formulas give what the rows of op/unary.def and op/binary.def give. */
 #include "cpu/chain.h"
+#include "cpu/isa/width.h"
 #include "cpu/loops.h"
 
 #include <string.h>
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#define WIDTH 64
-#elif defined(__AVX__)
-#include <immintrin.h>
-#define WIDTH 32
-#else
-#define WIDTH 16
-#endif
 #define WIDE (WIDTH / 4) /* values of a vector */
 #define PASS (8 * WIDE)  /* of a pass */
 #define FIT __attribute__((aligned(4), may_alias))

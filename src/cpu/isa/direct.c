@@ -1,17 +1,20 @@
 /* direct.c - direct convolution, compiled per instruction set. The vector runs along the width, so few channels
- * waste nothing: forward keeps the sums of up to 8 output channels by 16 columns of a few rows in registers and
+ * waste nothing: forward keeps the sums of up to 8 output channels by a vector of columns of a few rows in registers and
  * walks input channels and kernel; the weight gradient keeps 4 channels by up to 7 kernel columns and walks
  * images and rows. Where rows are short and there are 16 output channels, the vector runs over these. The input
  * gradient is forward over flipped weights. Every sum is made in an order that the shapes give. */
 #pragma GCC optimize("fp-contract=fast")
 #include "cpu/direct.h"
 
+#include "cpu/isa/width.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
-#define LANES MS_DIRECT_LANES
+#define LANES (WIDTH / 4)
+_Static_assert(MS_DIRECT_LANES % LANES == 0, "rows are padded to whole vectors");
 #define BLOCK MS_DIRECT_BLOCK
 #ifdef __AVX512F__
 #define ROWS 2 /* rows of a tile: a weight is read for all of them */
@@ -75,6 +78,7 @@ INLINE void copy_planes(const MsDirectSource *s, int64_t n, int64_t c, int64_t m
                      s->columns, s->strides[3], odd);
 }
 
+#ifdef __AVX512F__
 /* 16 x 16 numbers: blocks of 1, 2, 4 and 8 across the diagonal change places. */
 #define SWAP(s)                                                                                              \
     _Pragma("GCC unroll 16") for (int i = 0; i < LANES; i++) if (!(i & (s)))                                 \
@@ -131,6 +135,8 @@ INLINE void spread_planes(const MsDirectSource *s, int64_t n, int64_t c, int64_t
         }
 }
 
+#endif
+
 static bool is_odd(const Odd *odd)
 {
     uint32_t any = odd->one;
@@ -150,7 +156,8 @@ static float *take_slot(MsDirect *d)
 /* Every second value of n to `even`, those between to `odd_ones`. */
 INLINE void split_row(float *even, float *odd_ones, const float *from, int64_t n, int64_t step, Odd *odd)
 {
-    const U first = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30};
+    U first;
+    for (int l = 0; l < LANES; l++) first[l] = (uint32_t)(2 * l);
     const U8 first8 = {0, 2, 4, 6, 8, 10, 12, 14};
     int64_t j = 0;
     for (; step == 1 && j + 2 * LANES <= n; j += 2 * LANES) {
@@ -195,7 +202,7 @@ INLINE void store(float *y, V v, int64_t m)
         return;
     }
     memcpy(part, &v, sizeof part);
-    if (m >= 8) {
+    if (LANES > 8 && m >= 8) {
         memcpy(y, part, 8 * sizeof *y);
         memcpy(y + m - 8, part + m - 8, 8 * sizeof *y);
     } else
@@ -321,6 +328,7 @@ static void forward(void *ctx, int64_t begin, int64_t end)
     }
 }
 
+#ifdef __AVX512F__
 /* `n_columns` pixels of a row, vectors over output channels. */
 INLINE void pixels(const MsDirect *d, int n_columns, const float *x, const float *w, const float *bias,
                    float *y)
@@ -367,6 +375,8 @@ static void forward_lanes(void *ctx, int64_t begin, int64_t end)
             }
     }
 }
+
+#endif
 
 /* ---- weight gradient ---- */
 
@@ -437,6 +447,7 @@ static void weight_images(const MsDirect *d, const Images *im)
         }
 }
 
+#ifdef __AVX512F__
 INLINE void weight_pixels(const MsDirect *d, const Images *im, int n_c, int n_kw, int64_t o0, int64_t c0,
                           int64_t kh)
 {
@@ -470,6 +481,8 @@ static void weight_images_lanes(const MsDirect *d, const Images *im)
                 }
 }
 
+#endif
+
 /* Sums into row-major weights of a group. */
 static void put_sums(const MsDirect *d, const V *sum, float *dw, bool lanes)
 {
@@ -499,12 +512,21 @@ INLINE void weights(MsDirect *d, int64_t begin, int64_t end, bool lanes)
             for (int64_t k = 0; k < im.n; k++) {
                 float *dy = im.dy + k * im.dy_size;
                 copy_x(d, n + k, g, im.x + k * im.x_size, &odd);
-                if (lanes)
+#ifdef __AVX512F__
+                if (lanes) {
                     spread_planes(&d->dy, n + k, g * d->o, d->o, dy, &odd);
-                else
-                    copy_planes(&d->dy, n + k, g * d->o, d->o, dy, d->oh * d->ypitch, d->ypitch, &odd);
+                    continue;
+                }
+#endif
+                copy_planes(&d->dy, n + k, g * d->o, d->o, dy, d->oh * d->ypitch, d->ypitch, &odd);
             }
-            lanes ? weight_images_lanes(d, &im) : weight_images(d, &im);
+#ifdef __AVX512F__
+            if (lanes) {
+                weight_images_lanes(d, &im);
+                continue;
+            }
+#endif
+            weight_images(d, &im);
         }
         put_sums(d, im.sum, d->dw + r * size, lanes);
     }
@@ -515,9 +537,12 @@ static void weight(void *ctx, int64_t begin, int64_t end)
 {
     weights(ctx, begin, end, false);
 }
+#ifdef __AVX512F__
 static void weight_lanes(void *ctx, int64_t begin, int64_t end)
 {
     weights(ctx, begin, end, true);
 }
-
 const MsDirectFns PASTE(ms__direct_, MS_ISA) = {forward, weight, forward_lanes, weight_lanes};
+#else
+const MsDirectFns PASTE(ms__direct_, MS_ISA) = {forward, weight, NULL, NULL};
+#endif

@@ -73,14 +73,14 @@ VEC V load_f16(const uint16_t *x)
 
 VEC V load_bf16(const uint16_t *x)
 {
-    typedef uint16_t H __attribute__((vector_size(32), aligned(2), may_alias));
+    typedef uint16_t H __attribute__((vector_size(WIDTH / 2), aligned(2), may_alias));
     return (V)(__builtin_convertvector(*(const H *)(const void *)x, U) << 16);
 }
 
 #define SUM_HALF(id, one)                                                                                    \
     static void sum_##id(int64_t n, void *accv, const void *xv, int64_t pitch)                               \
     {                                                                                                        \
-        typedef double D __attribute__((vector_size(128), aligned(8), may_alias));                           \
+        typedef double D __attribute__((vector_size(2 * WIDTH), aligned(8), may_alias));                     \
         double *acc = accv;                                                                                  \
         const char *x = xv;                                                                                  \
         int64_t i = 0;                                                                                       \
@@ -105,7 +105,7 @@ SUM_HALF(bf16, bfloat_to_float)
         enum {                                                                                               \
             N = MS_LANES / LANES                                                                             \
         };                                                                                                   \
-        typedef double D __attribute__((vector_size(128), aligned(8), may_alias));                           \
+        typedef double D __attribute__((vector_size(2 * WIDTH), aligned(8), may_alias));                     \
         const uint16_t *x = xv;                                                                              \
         D acc[N];                                                                                            \
         memcpy(acc, accv, sizeof acc);                                                                       \

@@ -2,6 +2,8 @@
  * over short fixed runs, which are then added in float64; the runs do not depend on the number of threads. */
 #include "cpu/norm.h"
 
+#include "cpu/isa/width.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,13 +45,14 @@
             }                                                                                                \
         }                                                                                                    \
     }
-/* 16 elements; without vector types the compiler shuffles the lanes of the two sums. */
-typedef float float_v __attribute__((vector_size(64)));
-typedef float float_at __attribute__((vector_size(64), aligned(4), may_alias)); /* in memory */
-typedef int32_t float_m __attribute__((vector_size(64)));
-typedef double double_v __attribute__((vector_size(128)));
-typedef double double_at __attribute__((vector_size(128), aligned(8), may_alias));
-typedef int64_t double_m __attribute__((vector_size(128)));
+/* Without vector types the compiler shuffles the lanes of the two sums. */
+typedef float float_v __attribute__((vector_size(WIDTH)));
+typedef float float_at __attribute__((vector_size(WIDTH), aligned(4), may_alias)); /* in memory */
+typedef int32_t float_m __attribute__((vector_size(WIDTH)));
+typedef double double_v __attribute__((vector_size(WIDTH)));
+typedef double double_at __attribute__((vector_size(WIDTH), aligned(8), may_alias));
+typedef int64_t double_m __attribute__((vector_size(WIDTH)));
+#define SPAN(T) (WIDTH / (int)sizeof(T))
 #define HIDDEN_V(T, d, a, m, s, b) (T##_v)(~(((a) - (m)) * (s) + (b) <= 0) & (T##_m)(d))
 
 #define REDUCE_PLANES(T, KIND)                                                                               \
@@ -68,7 +71,7 @@ typedef int64_t double_m __attribute__((vector_size(128)));
                 for (int64_t i0 = 0; i0 < p->plane; i0 += LANES * 16) {                                      \
                     int64_t i1 = i0 + LANES * 16 < p->plane ? i0 + LANES * 16 : p->plane, i = i0;            \
                     T##_v s = {0}, q = {0};                                                                  \
-                    for (; i + 16 <= i1; i += 16) {                                                          \
+                    for (; i + SPAN(T) <= i1; i += SPAN(T)) {                                                \
                         T##_v a = *(const T##_at *)(x + i), g = *(const T##_at *)(d + i);                    \
                         if (masked) g = HIDDEN_V(T, g, a, mu, by, to);                                       \
                         s += FIRST(sum, a, g, mu);                                                           \
@@ -79,7 +82,7 @@ typedef int64_t double_m __attribute__((vector_size(128)));
                         s[0] += FIRST(sum, a, g, mu);                                                        \
                         if (two) q[0] += SECOND(a, g, mu);                                                   \
                     }                                                                                        \
-                    for (int l = 0; l < 16; l++) first += (double)s[l], second += (double)q[l];              \
+                    for (int l = 0; l < SPAN(T); l++) first += (double)s[l], second += (double)q[l];         \
                 }                                                                                            \
             }                                                                                                \
             p->partial[ch] = first;                                                                          \
@@ -163,7 +166,7 @@ static void grad_masked(void *ctx, int64_t begin, int64_t end)
         float shift = ((const float *)p->shift)[c], extra = ((const float *)p->extra)[c];
         float by = ((const float *)p->gamma)[c], to = ((const float *)p->beta)[c];
         int64_t i = 0;
-        for (; i + 16 <= p->plane; i += 16) {
+        for (; i + SPAN(float) <= p->plane; i += SPAN(float)) {
             float_v a = *(const float_at *)(x + i), g = *(const float_at *)(d + i);
             g = HIDDEN_V(float, g, a, mean, by, to);
             *(float_at *)(y + i) = g * scale + (a - mean) * shift + extra;

@@ -4,7 +4,10 @@
  * walked. A NaN is taken wherever it is met, and then nothing compares greater. */
 #include "cpu/pool.h"
 
+#include "cpu/isa/width.h"
+
 #include <math.h>
+#include <string.h>
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b) PASTE2(a, b)
@@ -131,28 +134,32 @@ AVG_AT(double)
 
 /* The sum of a window whose lines are contiguous. */
 #define WINDOW_SUM(T)                                                                                        \
-    typedef T V16_##T __attribute__((vector_size(16 * sizeof(T)), aligned(sizeof(T)), may_alias));           \
+    typedef T V_##T __attribute__((vector_size(WIDTH), aligned(sizeof(T)), may_alias));                      \
     typedef T V4_##T __attribute__((vector_size(4 * sizeof(T)), aligned(sizeof(T)), may_alias));             \
     static inline T window_sum_##T(const MsPool *p, const Window *k, const T *x)                             \
     {                                                                                                        \
-        V16_##T even = {0}, odd = {0};                                                                       \
+        enum {                                                                                               \
+            SPAN = WIDTH / sizeof(T),                                                                        \
+            N = 32 / SPAN                                                                                    \
+        };                                                                                                   \
+        V_##T sum[N] = {{0}};                                                                                \
         V4_##T few = {0};                                                                                    \
-        T total = 0;                                                                                         \
+        T total = 0, lane[32];                                                                               \
         int64_t n = k->w1 - k->w0, lines = k->h1 - k->h0;                                                    \
         if (n == p->sx[3]) n *= lines, lines = 1;                                                            \
         for (int64_t d = k->d0; d < k->d1; d++)                                                              \
             for (int64_t h = 0; h < lines; h++) {                                                            \
                 const T *v = x + (k->d + d) * p->sx[2] + (k->h + k->h0 + h) * p->sx[3] + k->w + k->w0;       \
                 int64_t i = 0;                                                                               \
-                for (; i + 32 <= n; i += 32) {                                                               \
-                    even += *(const V16_##T *)(v + i);                                                       \
-                    odd += *(const V16_##T *)(v + i + 16);                                                   \
-                }                                                                                            \
+                for (; i + 32 <= n; i += 32)                                                                 \
+                    _Pragma("GCC unroll 16") for (int j = 0; j < N; j++) sum[j] +=                           \
+                        *(const V_##T *)(v + i + j * SPAN);                                                  \
                 for (; i + 4 <= n; i += 4) few += *(const V4_##T *)(v + i);                                  \
                 for (; i < n; i++) total += v[i];                                                            \
             }                                                                                                \
         for (int l = 0; n >= 4 && l < 4; l++) total += few[l];                                               \
-        for (int l = 0; n >= 32 && l < 16; l++) total += even[l] + odd[l];                                   \
+        memcpy(lane, sum, sizeof lane);                                                                      \
+        for (int l = 0; n >= 32 && l < 16; l++) total += lane[l] + lane[l + 16];                             \
         return total;                                                                                        \
     }
 WINDOW_SUM(float)

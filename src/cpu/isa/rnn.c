@@ -13,6 +13,8 @@
 #define PASTE(a, b) PASTE2(a, b)
 #define GEMM_TILE PASTE(ms__gemm_tile_, MS_ISA)
 #define ROWS 32 /* of the batch that are worked on together */
+#define UNITS MS_RNN_UNITS
+_Static_assert(UNITS == MS_GEMM_PANEL && UNITS % LANES == 0, "units are packed in panels");
 
 VEC V clamp_v(V x)
 {
@@ -46,42 +48,66 @@ VEC void store(float *p, int64_t n, V v)
         memcpy(p, &v, (size_t)n * sizeof *p);
 }
 
-/* to [rows, LANES] (+)= rows of x, `pitch` apart, times a panel; the depth in blocks that fit in the first-level cache. */
-static void product(int64_t rows, int64_t depth, const float *x, int64_t pitch, const float *panel, float *to,
-                    bool add)
+/* to [rows, panels * UNITS] (+)= rows of x, `pitch` apart, times panels of `deep` rows; the depth in blocks that fit in the
+ * first-level cache. */
+static void product(int64_t rows, int64_t depth, const float *x, int64_t pitch, int panels,
+                    const float *panel, int64_t deep, float *to, bool add)
 {
     for (int64_t k = 0; k < depth; k += MS_GEMM_DEPTH) {
-        int64_t d = depth - k < MS_GEMM_DEPTH ? depth - k : MS_GEMM_DEPTH;
-        MsGemmTile t = {rows, LANES, d, x + k, pitch, 1, panel + k * LANES, to, LANES, 1, add || k > 0};
+        MsGemmTile t = {.m = rows,
+                        .n = panels * UNITS,
+                        .k = depth - k < MS_GEMM_DEPTH ? depth - k : MS_GEMM_DEPTH,
+                        .a = x + k,
+                        .am = pitch,
+                        .ak = 1,
+                        .b = panel + k * UNITS,
+                        .panel = deep * UNITS,
+                        .c = to,
+                        .cm = panels * UNITS,
+                        .cn = 1,
+                        .add = add || k > 0};
         GEMM_TILE(&t);
+    }
+}
+
+/* The hidden units [at, at + w) of a row, which stand at `sum`, a vector after the other: of unit `i`, n lanes. */
+#define EACH_VECTOR(at, w)                                                                                   \
+    for (int64_t l = 0, i = (at), n; l < (w) && (n = lanes_of((w)-l)); l += LANES, i += LANES)
+
+VEC int64_t lanes_of(int64_t left)
+{
+    return left < LANES ? left : LANES;
+}
+
+static void lstm_row(const MsLstm *p, int64_t b, int64_t at, int64_t w, const float *sum)
+{
+    const float *a = p->a + b * 4 * p->n;
+    float *gates = p->gates + b * 4 * p->n;
+    EACH_VECTOR(at, w)
+    {
+        V g[4];
+        for (int q = 0; q < 4; q++) {
+            g[q] = load(a + q * p->n + i, n) + *(const V *)(sum + q * UNITS + l);
+            g[q] = q == 2 ? tanh_v(g[q]) : sigmoid_v(g[q]);
+            store(gates + q * p->n + i, n, g[q]);
+        }
+        V c = g[1] * load(p->c_before + b * p->n + i, n) + g[0] * g[2];
+        store(p->c + b * p->n + i, n, c);
+        store(p->y + b * p->n + i, n, g[3] * tanh_v(c));
     }
 }
 
 static void lstm(void *ctx, int64_t begin, int64_t end)
 {
     const MsLstm *p = ctx;
-    _Alignas(64) float sum[4][ROWS * LANES];
+    _Alignas(64) float sum[ROWS * 4 * UNITS];
     for (int64_t u = begin; u < end; u++) {
-        int64_t at = u * LANES, w = p->n - at < LANES ? p->n - at : LANES;
+        int64_t at = u * UNITS, w = p->n - at < UNITS ? p->n - at : UNITS;
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
-            for (int q = 0; q < 4; q++)
-                product(rows, p->n, p->h + b0 * p->n, p->n, p->packed + (u * 4 + q) * p->n * LANES, sum[q],
-                        false);
-            for (int64_t r = 0; r < rows; r++) {
-                const float *a = p->a + (b0 + r) * 4 * p->n + at;
-                float *gates = p->gates + (b0 + r) * 4 * p->n + at;
-                V g[4];
-                for (int q = 0; q < 4; q++) {
-                    g[q] = load(a + q * p->n, w) + *(const V *)(sum[q] + r * LANES);
-                    g[q] = q == 2 ? tanh_v(g[q]) : sigmoid_v(g[q]);
-                    store(gates + q * p->n, w, g[q]);
-                }
-                int64_t i = (b0 + r) * p->n + at;
-                V c = g[1] * load(p->c_before + i, w) + g[0] * g[2];
-                store(p->c + i, w, c);
-                store(p->y + i, w, g[3] * tanh_v(c));
-            }
+            product(rows, p->n, p->h + b0 * p->n, p->n, 4, p->packed + u * 4 * p->n * UNITS, p->n, sum,
+                    false);
+            for (int64_t r = 0; r < rows; r++) lstm_row(p, b0 + r, at, w, sum + r * 4 * UNITS);
         }
     }
 }
@@ -104,53 +130,57 @@ static void grad_row(const MsLstm *p, int64_t b, int64_t at, int64_t w, V dh)
 static void lstm_grad(void *ctx, int64_t begin, int64_t end)
 {
     const MsLstm *p = ctx;
-    _Alignas(64) float sum[ROWS * LANES];
+    _Alignas(64) float sum[ROWS * UNITS];
     for (int64_t u = begin; u < end; u++) {
-        int64_t at = u * LANES, w = p->n - at < LANES ? p->n - at : LANES;
+        int64_t at = u * UNITS, w = p->n - at < UNITS ? p->n - at : UNITS;
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
             if (p->da_after)
-                product(rows, 4 * p->n, p->da_after + b0 * 4 * p->n, 4 * p->n,
-                        p->packed + u * 4 * p->n * LANES, sum, false);
+                product(rows, 4 * p->n, p->da_after + b0 * 4 * p->n, 4 * p->n, 1,
+                        p->packed + u * 4 * p->n * UNITS, 4 * p->n, sum, false);
             else
                 memset(sum, 0, sizeof sum);
-            for (int64_t r = 0; r < rows; r++) {
-                V dh = *(const V *)(sum + r * LANES);
-                if (p->dh)
-                    store(p->dh + (b0 + r) * p->n + at, w, dh);
-                else
-                    grad_row(p, b0 + r, at, w, dh + load(p->dy + (b0 + r) * p->n + at, w));
-            }
+            for (int64_t r = 0; r < rows; r++) EACH_VECTOR((b0 + r) * p->n + at, w)
+                {
+                    V dh = *(const V *)(sum + r * UNITS + l);
+                    if (p->dh)
+                        store(p->dh + i, n, dh);
+                    else
+                        grad_row(p, b0 + r, at + l, n, dh + load(p->dy + i, n));
+                }
         }
+    }
+}
+
+static void gru_row(const MsGru *p, int64_t b, int64_t at, int64_t w, const float *sum)
+{
+    const float *a = p->a + b * 3 * p->n;
+    float *gates = p->gates + b * 4 * p->n;
+    EACH_VECTOR(at, w)
+    {
+        V reset = sigmoid_v(load(a + i, n) + *(const V *)(sum + l));
+        V keep = sigmoid_v(load(a + p->n + i, n) + *(const V *)(sum + UNITS + l));
+        V old = *(const V *)(sum + 2 * UNITS + l) + (p->b ? load(p->b + i, n) : all_lanes(0));
+        V new = tanh_v(load(a + 2 * p->n + i, n) + reset * old);
+        store(gates + i, n, reset);
+        store(gates + p->n + i, n, keep);
+        store(gates + 2 * p->n + i, n, new);
+        store(gates + 3 * p->n + i, n, old);
+        store(p->y + b * p->n + i, n, new + keep *(load(p->h + b * p->n + i, n) - new));
     }
 }
 
 static void gru(void *ctx, int64_t begin, int64_t end)
 {
     const MsGru *p = ctx;
-    _Alignas(64) float sum[3][ROWS * LANES];
+    _Alignas(64) float sum[ROWS * 3 * UNITS];
     for (int64_t u = begin; u < end; u++) {
-        int64_t at = u * LANES, w = p->n - at < LANES ? p->n - at : LANES;
-        V bias = p->b ? load(p->b + at, w) : all_lanes(0);
+        int64_t at = u * UNITS, w = p->n - at < UNITS ? p->n - at : UNITS;
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
-            for (int q = 0; q < 3; q++)
-                product(rows, p->n, p->h + b0 * p->n, p->n, p->packed + (u * 3 + q) * p->n * LANES, sum[q],
-                        false);
-            for (int64_t r = 0; r < rows; r++) {
-                const float *a = p->a + (b0 + r) * 3 * p->n + at;
-                float *gates = p->gates + (b0 + r) * 4 * p->n + at;
-                V reset = sigmoid_v(load(a, w) + *(const V *)(sum[0] + r * LANES));
-                V keep = sigmoid_v(load(a + p->n, w) + *(const V *)(sum[1] + r * LANES));
-                V old = *(const V *)(sum[2] + r * LANES) + bias;
-                V new = tanh_v(load(a + 2 * p->n, w) + reset * old);
-                store(gates, w, reset);
-                store(gates + p->n, w, keep);
-                store(gates + 2 * p->n, w, new);
-                store(gates + 3 * p->n, w, old);
-                int64_t i = (b0 + r) * p->n + at;
-                store(p->y + i, w, new + keep *(load(p->h + i, w) - new));
-            }
+            product(rows, p->n, p->h + b0 * p->n, p->n, 3, p->packed + u * 3 * p->n * UNITS, p->n, sum,
+                    false);
+            for (int64_t r = 0; r < rows; r++) gru_row(p, b0 + r, at, w, sum + r * 3 * UNITS);
         }
     }
 }
@@ -177,26 +207,27 @@ static void gru_grad_row(const MsGru *p, int64_t b, int64_t at, int64_t w, V dh)
 static void gru_grad(void *ctx, int64_t begin, int64_t end)
 {
     const MsGru *p = ctx;
-    _Alignas(64) float sum[ROWS * LANES];
-    int64_t n = p->n;
+    _Alignas(64) float sum[ROWS * UNITS];
+    int64_t h = p->n;
     for (int64_t u = begin; u < end; u++) {
-        int64_t at = u * LANES, w = n - at < LANES ? n - at : LANES;
-        const float *panel = p->packed + u * 3 * n * LANES;
+        int64_t at = u * UNITS, w = h - at < UNITS ? h - at : UNITS;
+        const float *panel = p->packed + u * 3 * h * UNITS;
         for (int64_t b0 = 0; b0 < p->batch; b0 += ROWS) {
             int64_t rows = p->batch - b0 < ROWS ? p->batch - b0 : ROWS;
             memset(sum, 0, sizeof sum);
             if (p->d_after) { /* of the reset and keep gates, then of the product inside the tanh */
-                product(rows, 2 * n, p->d_after + b0 * 4 * n, 4 * n, panel, sum, true);
-                product(rows, n, p->d_after + b0 * 4 * n + 3 * n, 4 * n, panel + 2 * n * LANES, sum, true);
+                product(rows, 2 * h, p->d_after + b0 * 4 * h, 4 * h, 1, panel, 3 * h, sum, true);
+                product(rows, h, p->d_after + b0 * 4 * h + 3 * h, 4 * h, 1, panel + 2 * h * UNITS, 3 * h, sum,
+                        true);
             }
-            for (int64_t r = 0; r < rows; r++) {
-                int64_t i = (b0 + r) * n + at;
-                V dh = *(const V *)(sum + r * LANES) + load(p->carry + i, w);
-                if (p->dh)
-                    store(p->dh + i, w, dh);
-                else
-                    gru_grad_row(p, b0 + r, at, w, dh + load(p->dy + i, w));
-            }
+            for (int64_t r = 0; r < rows; r++) EACH_VECTOR((b0 + r) * h + at, w)
+                {
+                    V dh = *(const V *)(sum + r * UNITS + l) + load(p->carry + i, n);
+                    if (p->dh)
+                        store(p->dh + i, n, dh);
+                    else
+                        gru_grad_row(p, b0 + r, at + l, n, dh + load(p->dy + i, n));
+                }
         }
     }
 }

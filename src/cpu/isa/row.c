@@ -120,10 +120,10 @@ static void keys_f32(int64_t n, const uint32_t *x, uint32_t nan, uint64_t flip, 
     }
 }
 
-/* Sixteen places at a time: of equal keys an earlier one counts. */
+/* A vector of places at a time: of equal keys an earlier one counts. */
 static void rank_u32(int64_t n, const uint32_t *key, uint32_t *rank)
 {
-    const I lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const I lane = lane_numbers();
     for (int64_t b = 0; b < n; b += LANES) {
         U k = *(const U *)(const void *)(key + b), r = {0};
         int64_t i = 0;

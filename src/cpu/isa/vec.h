@@ -1,21 +1,20 @@
-/* vec.h - float32 as vectors of 16 lanes, for kernels that keep sums and maxima in lanes: what the compiler cannot
- * do by itself without reordering sums. Where the instruction set is narrower, the compiler splits them. */
+/* vec.h - float32 as the vectors of the instruction set, for kernels that keep sums and maxima in lanes: what the compiler
+ * cannot do by itself without reordering sums. */
 #ifndef MS_CPU_ISA_VEC_H
 #define MS_CPU_ISA_VEC_H
+#include "cpu/isa/width.h"
+
 #include <math.h>
 #include <stdint.h>
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
-#define LANES 16
+#define LANES (WIDTH / 4)
 #define VEC static inline __attribute__((always_inline, unused))
 
-typedef float V __attribute__((vector_size(64), aligned(4), may_alias));
-typedef int32_t I __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint32_t U __attribute__((vector_size(64), aligned(4), may_alias));
+typedef float V __attribute__((vector_size(WIDTH), aligned(4), may_alias));
+typedef int32_t I __attribute__((vector_size(WIDTH), aligned(4), may_alias));
+typedef uint32_t U __attribute__((vector_size(WIDTH), aligned(4), may_alias));
 
 VEC V pick(I mask, V a, V b)
 {
@@ -23,7 +22,14 @@ VEC V pick(I mask, V a, V b)
 }
 VEC V all_lanes(float x)
 {
-    return (V){x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x};
+    return x - (V){0};
+}
+/* 0, 1, 2, ... */
+VEC I lane_numbers(void)
+{
+    I n;
+    for (int l = 0; l < LANES; l++) n[l] = l;
+    return n;
 }
 /* By lane a > b ? a : b: b where one is NaN. */
 VEC V larger(V a, V b)
@@ -37,6 +43,7 @@ VEC V larger(V a, V b)
 /* Across the lanes, pairwise. */
 VEC double sum_lanes(V v)
 {
+#ifdef __AVX512F__
     typedef double D __attribute__((vector_size(128)));
     typedef double H __attribute__((vector_size(64)));
     union {
@@ -45,11 +52,17 @@ VEC double sum_lanes(V v)
     } u = {__builtin_convertvector(v, D)};
     H s = u.half[0] + u.half[1];
     return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+#else
+    double s[LANES];
+    for (int l = 0; l < LANES; l++) s[l] = (double)v[l];
+    for (int h = LANES / 2; h; h /= 2)
+        for (int l = 0; l < h; l++) s[l] += s[l + h];
+    return s[0];
+#endif
 }
 VEC float max_lanes(V v)
 {
-    v = larger(__builtin_shuffle(v, (I){8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7}), v);
-    v = larger(__builtin_shuffle(v, (I){4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11}), v);
+    for (int h = LANES / 2; h > 2; h /= 2) v = larger(__builtin_shuffle(v, lane_numbers() ^ h), v);
     float a = v[0] > v[2] ? v[0] : v[2], b = v[1] > v[3] ? v[1] : v[3];
     return a > b ? a : b;
 }
