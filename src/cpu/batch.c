@@ -65,7 +65,7 @@ static void end(Work *w)
 
 static void each(Work *w, MsBatchNormFn fn)
 {
-    ms__parallel_for(w->blocks, w->grain, fn, &w->p);
+    ms__parallel_pieces(w->blocks, w->grain, fn, &w->p);
 }
 
 /* Mean and biased variance from those of the blocks. */
@@ -207,8 +207,8 @@ static MsStatus apply(const MsTensor *x, const Four *f, double eps, MsTensor *sk
     w.p.stream &= w.p.y != w.p.x && w.p.y != w.p.skip;
     w.p.top = top;
     set_affine(&w, f, eps);
-    ms__parallel_for(w.p.rows, 1 + 16384 / w.p.c, (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL],
-                     &w.p);
+    ms__parallel_pieces(w.p.rows, 1 + 16384 / w.p.c,
+                        (MS_ISA_PICK(&ms__batch_))->apply[w.half][relu][z != NULL], &w.p);
     end(&w);
     return ms__dense_done(y, dest);
 }
@@ -268,8 +268,8 @@ static MsStatus run_apply_planes(MsCall *c)
         w.p.top = top_of(c->attr);
         w.p.plane = x->numel / (x->shape[0] * w.p.c);
         set_affine(&w, &f, c->attr[0].f);
-        ms__parallel_for(x->shape[0] * w.p.c, 1 + 16384 / (w.p.plane + 1),
-                         (MS_ISA_PICK(&ms__batch_))->planes[w.half], &w.p);
+        ms__parallel_pieces(x->shape[0] * w.p.c, 1 + 16384 / (w.p.plane + 1),
+                            (MS_ISA_PICK(&ms__batch_))->planes[w.half], &w.p);
         st = ms__dense_done(y, to);
     }
     end(&w);

@@ -321,7 +321,7 @@ void ms__copy_raw(int ndim, const int64_t *shape, void *dst, MsDtype dst_dtype, 
     if (serial || total < 2 * GRAIN)
         walk(&p, 0, units);
     else
-        ms__parallel_for(units, grain > 0 ? grain : 1, walk, &p);
+        ms__parallel_pieces(units, grain > 0 ? grain : 1, walk, &p);
 }
 
 /* First and last byte that a tensor's elements touch. */

@@ -51,7 +51,7 @@ static MsStatus run_arange(MsCall *c)
     if (!y) return MS_ERROR_MEMORY;
     Range r = {y, c->attr,
                ms__cast_row(c->attr[0].kind == MS_ATTR_INT ? MS_INT64 : MS_FLOAT64, (MsDtype)y->dtype)};
-    ms__parallel_for(y->numel, 32768, range_part, &r);
+    ms__parallel_pieces(y->numel, 32768, range_part, &r);
     return MS_OK;
 }
 MS_KERNEL(arange, 0, loop, NULL, run_arange);

@@ -114,7 +114,7 @@ static MsStatus run(Cum *c, MsTensor *x, MsTensor *y, MsTensor *index, int axis,
     for (int d = axis + 1; d < x->ndim; d++) c->inner *= x->shape[d];
     c->strips = (c->inner + STRIP - 1) / STRIP;
     int64_t units = x->numel / c->n / c->inner * c->strips;
-    ms__parallel_for(units, 1 + 16384 / (x->numel / units), part, c);
+    ms__parallel_pieces(units, 1 + 16384 / (x->numel / units), part, c);
     if (wi) MS_TRY(ms__work_done(index, wi));
     return ms__work_done(y, out);
 }

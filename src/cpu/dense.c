@@ -28,7 +28,7 @@ static void zero_bytes(void *ctx, int64_t begin, int64_t end)
 
 void ms__zero(MsTensor *t)
 {
-    ms__parallel_for(t->numel * (int64_t)ms_dtype_size((MsDtype)t->dtype), 131072, zero_bytes, t->data);
+    ms__parallel_pieces(t->numel * (int64_t)ms_dtype_size((MsDtype)t->dtype), 131072, zero_bytes, t->data);
 }
 
 void ms__channels_last(int ndim, const int64_t *shape, int64_t *strides)

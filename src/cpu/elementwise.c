@@ -429,7 +429,7 @@ MsStatus ms__program_run(const MsOp *op, const MsProgram *p, MsTensor *const *in
     Walk w;
     if (out[0]->numel == 0) return MS_OK;
     MsStatus st = prepare(&w, p, in, out);
-    if (st == MS_OK) ms__parallel_for(out[0]->numel, GRAIN, run_range, &w);
+    if (st == MS_OK) ms__parallel_pieces(out[0]->numel, GRAIN, run_range, &w);
     release(&w);
     if (st != MS_OK) return st;
     return atomic_load_explicit(&w.refused, memory_order_relaxed) ? refuse(op) : MS_OK;

@@ -41,7 +41,7 @@ static MsStatus index_step(const char *op, MsTensor *idx, int ndim, const int64_
     ms__copy_raw(ndim, shape, line, MS_INT64, to, idx->data, (MsDtype)idx->dtype, from);
     if (v == line) {
         Check c = {.v = v, .size = size};
-        ms__parallel_for(n, 32768, check_range, &c);
+        ms__parallel_pieces(n, 32768, check_range, &c);
         if (!c.bad) return MS_OK;
         ms__copy_raw(ndim, shape, line, MS_INT64, to, idx->data, (MsDtype)idx->dtype, from);
     }
@@ -93,7 +93,7 @@ static const int64_t *values(const char *op, MsTensor *index, int64_t size)
 {
     if (index->dtype == MS_INT64 && index->contiguous) {
         Check c = {.v = (int64_t *)(void *)index->data, .size = size};
-        ms__parallel_for(index->numel, 32768, check_plain, &c);
+        ms__parallel_pieces(index->numel, 32768, check_plain, &c);
         if (!c.bad) return c.v;
     }
     return ms__index_linear(op, 1, &index, index->ndim, index->shape, &size, MS_ERROR_RUNTIME);
@@ -206,7 +206,7 @@ MsStatus ms__gather_rows(MsTensor *y, MsTensor *x, int from, int to, const int64
     }
     if (!w) goto done;
     Gather g = {x->data, w->data, v, n, inner * size, so * size, sr * size};
-    ms__parallel_for(outer * n, 1 + 65536 / g.inner, gather_part, &g);
+    ms__parallel_pieces(outer * n, 1 + 65536 / g.inner, gather_part, &g);
     st = ms__work_done(y, w);
 done:
     ms_scope_end(mark, NULL, 0);
@@ -486,7 +486,7 @@ static void along(Along *a, MsTensor *x, MsTensor *index, int axis)
     ms__row_major(index->ndim, index->shape, a->is);
     if (index->numel == 0) return;
     int64_t n = index->ndim ? index->shape[axis] : 1;
-    ms__parallel_for(index->numel / n, 1 + 16384 / n, along_part, a);
+    ms__parallel_pieces(index->numel / n, 1 + 16384 / n, along_part, a);
 }
 
 /* In both, v is NULL when the index itself is read and checked by the way; *bad: that does not do. */

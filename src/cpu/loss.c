@@ -86,7 +86,7 @@ static MsStatus run(MsCall *c, MsTensor *logits, MsTensor *labels, MsTensor *dlo
                   to->data, x->shape[x->ndim - 1], c->attr[0].i};
         st = check_range(c, r.label, l->numel, r.classes);
         if (st == MS_OK && to->numel)
-            ms__parallel_for(l->numel, 1 + 4096 / (r.classes + 1), dloss ? grad_double : loss_double, &r);
+            ms__parallel_pieces(l->numel, 1 + 4096 / (r.classes + 1), dloss ? grad_double : loss_double, &r);
     }
     if (st == MS_OK) st = ms__dense_done(out, to);
     ms_scope_end(mark, NULL, 0);
@@ -140,7 +140,7 @@ static MsStatus run_rows(MsCall *c, MsTensor *logits, MsTensor *labels, MsTensor
         st = check_range(c, p.label, l->numel, p.classes);
         const MsLossFns *fns = MS_ISA_PICK(&ms__loss_);
         if (st == MS_OK && to->numel)
-            ms__parallel_for(l->numel, 1 + 4096 / (p.classes + 1), dloss ? fns->grad : fns->loss, &p);
+            ms__parallel_pieces(l->numel, 1 + 4096 / (p.classes + 1), dloss ? fns->grad : fns->loss, &p);
     }
     if (st == MS_OK) st = ms__dense_done(out, to);
     ms_scope_end(mark, NULL, 0);

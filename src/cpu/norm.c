@@ -97,13 +97,14 @@ static void reduce(Batch *b, int kind)
     int wide = b->dtype == MS_FLOAT64;
     int64_t c2 = 2 * b->c;
     if (b->last) {
-        ms__parallel_for(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), fns->reduce_rows[wide][kind],
-                         &b->p);
+        ms__parallel_pieces(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), fns->reduce_rows[wide][kind],
+                            &b->p);
         memset(b->sum, 0, (size_t)c2 * sizeof *b->sum);
         for (int64_t k = 0; k < b->blocks; k++)
             for (int64_t c = 0; c < c2; c++) b->sum[c] += b->p.partial[k * c2 + c];
     } else {
-        ms__parallel_for(b->c, 1 + GRAIN / (b->p.n * b->p.plane + 1), fns->reduce_planes[wide][kind], &b->p);
+        ms__parallel_pieces(b->c, 1 + GRAIN / (b->p.n * b->p.plane + 1), fns->reduce_planes[wide][kind],
+                            &b->p);
         memcpy(b->sum, b->p.partial, (size_t)c2 * sizeof *b->sum);
     }
 }
@@ -112,9 +113,9 @@ static void map(Batch *b, const MsNormFn *rows, const MsNormFn *planes)
 {
     int wide = b->dtype == MS_FLOAT64;
     if (b->last)
-        ms__parallel_for(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), rows[wide], &b->p);
+        ms__parallel_pieces(b->blocks, 1 + GRAIN / (MS_NORM_ROWS * b->c + 1), rows[wide], &b->p);
     else
-        ms__parallel_for(b->p.n * b->c, 1 + GRAIN / (b->p.plane + 1), planes[wide], &b->p);
+        ms__parallel_pieces(b->p.n * b->c, 1 + GRAIN / (b->p.plane + 1), planes[wide], &b->p);
 }
 
 /* The statistics of p.x: the mean in vec[0] and in `mean`, the biased variance in `var`. */
@@ -322,8 +323,8 @@ static MsStatus run_layer_norm(MsCall *c)
                     .mean_out = to[1]->data,
                     .rstd_out = to[2]->data,
                     .eps = c->attr[1].f};
-        ms__parallel_for(to[1]->numel, 1 + GRAIN / (n + 1),
-                         (MS_ISA_PICK(&ms__norm_))->layer[dtype == MS_FLOAT64], &p);
+        ms__parallel_pieces(to[1]->numel, 1 + GRAIN / (n + 1),
+                            (MS_ISA_PICK(&ms__norm_))->layer[dtype == MS_FLOAT64], &p);
     }
     for (int j = 0; j < 3 && st == MS_OK; j++) st = ms__dense_done(out[j], to[j]);
     ms_scope_end(mark, NULL, 0);
@@ -351,8 +352,8 @@ static MsStatus run_group_norm(MsCall *c)
                     .gamma = gamma ? gamma->data : NULL,
                     .beta = beta ? beta->data : NULL,
                     .eps = c->attr[1].f};
-        ms__parallel_for(rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->group[dtype == MS_FLOAT64],
-                         &p);
+        ms__parallel_pieces(rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->group[dtype == MS_FLOAT64],
+                            &p);
     }
     if (st == MS_OK) st = ms__dense_done(y, to);
     ms_scope_end(mark, NULL, 0);
@@ -366,8 +367,8 @@ static MsStatus columns(MsNorm *p, bool wide, double *dgamma, double *dbeta)
     size_t bytes = (size_t)(blocks * 2 * p->c) * sizeof(double);
     p->partial = ms__alloc(bytes);
     if (!p->partial) return MS_ERROR_MEMORY;
-    ms__parallel_for(blocks, 1 + GRAIN / (MS_NORM_ROWS * p->c + 1),
-                     (MS_ISA_PICK(&ms__norm_))->layer_columns[wide], p);
+    ms__parallel_pieces(blocks, 1 + GRAIN / (MS_NORM_ROWS * p->c + 1),
+                        (MS_ISA_PICK(&ms__norm_))->layer_columns[wide], p);
     for (int64_t i = 0; i < p->c; i++) dgamma[i] = dbeta[i] = 0;
     for (int64_t b = 0; b < blocks; b++)
         for (int64_t i = 0; i < p->c; i++) {
@@ -402,7 +403,7 @@ static MsStatus run_layer_norm_grad(MsCall *c)
                     .mean = mean->data,
                     .scale = rstd->data,
                     .gamma = gamma ? gamma->data : NULL};
-        ms__parallel_for(p.rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->layer_grad[wide], &p);
+        ms__parallel_pieces(p.rows, 1 + GRAIN / (n + 1), (MS_ISA_PICK(&ms__norm_))->layer_grad[wide], &p);
         st = columns(&p, wide, (double *)dgamma->data, (double *)dbeta->data);
     }
     if (st == MS_OK) st = ms__dense_done(out[0], dx);

@@ -112,7 +112,7 @@ static MsStatus run(MsCall *c, const MsUpdate *u)
     if (!job.item) return MS_ERROR_MEMORY;
     int mark = ms_scope_begin();
     MsStatus st = prepare(c, &job);
-    if (st == MS_OK) ms__parallel_for(job.n_piece, 8, pieces, &job);
+    if (st == MS_OK) ms__parallel_pieces(job.n_piece, 8, pieces, &job);
     for (int64_t i = 0; i < job.n_item && st == MS_OK; i++)
         for (int k = 0; k <= u->n_state && st == MS_OK; k++)
             st = ms__dense_done(job.item[i].out[k], job.item[i].to[k]);

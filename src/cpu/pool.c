@@ -111,11 +111,11 @@ static MsStatus forward(MsCall *c, bool max, bool adaptive)
         int wide = dtype == MS_FLOAT64;
         int64_t w = window_size(&p), line = p.y[2] * p.c * w + 1, plane = p.y[0] * p.y[1] * p.y[2] * w + 1;
         if (p.sx[1] == 1 && p.sy[1] == 1 && (!max || p.si[1] == 1))
-            ms__parallel_for(p.n * p.y[0] * p.y[1], 1 + WORK / line,
-                             max ? fns->max_lines[wide] : fns->avg_lines[wide], &p);
+            ms__parallel_pieces(p.n * p.y[0] * p.y[1], 1 + WORK / line,
+                                max ? fns->max_lines[wide] : fns->avg_lines[wide], &p);
         else
-            ms__parallel_for(p.n * p.c, 1 + WORK / plane, max ? fns->max_planes[wide] : fns->avg_planes[wide],
-                             &p);
+            ms__parallel_pieces(p.n * p.c, 1 + WORK / plane,
+                                max ? fns->max_planes[wide] : fns->avg_planes[wide], &p);
     }
     if (st == MS_OK) st = ms__dense_done(y, to);
     ms_scope_end(mark, NULL, 0);
@@ -174,8 +174,8 @@ static MsStatus run_max_pool_grad(MsCall *c)
         regular_steps(&p, last);
         ms__zero(to);
         int64_t work = dy->numel / units(&p) + 1;
-        ms__parallel_for(units(&p), 1 + WORK / work, (MS_ISA_PICK(&ms__pool_))->max_grad[dtype == MS_FLOAT64],
-                         &p);
+        ms__parallel_pieces(units(&p), 1 + WORK / work,
+                            (MS_ISA_PICK(&ms__pool_))->max_grad[dtype == MS_FLOAT64], &p);
         st = check_index(c, &p);
     }
     if (st == MS_OK) st = ms__dense_done(x, to);
@@ -196,8 +196,8 @@ static MsStatus run_max_pool_take(MsCall *c)
         MsPool p = pool_of(x, to, c->in[1]);
         regular_steps(&p, last);
         int64_t work = to->numel / units(&p) + 1;
-        ms__parallel_for(units(&p), 1 + WORK / work, (MS_ISA_PICK(&ms__pool_))->max_take[dtype == MS_FLOAT64],
-                         &p);
+        ms__parallel_pieces(units(&p), 1 + WORK / work,
+                            (MS_ISA_PICK(&ms__pool_))->max_take[dtype == MS_FLOAT64], &p);
         st = check_index(c, &p);
     }
     if (st == MS_OK) st = ms__dense_done(y, to);
@@ -225,8 +225,8 @@ static MsStatus avg_grad(MsCall *c, bool adaptive)
         }
         ms__zero(to);
         int64_t work = dy->numel / units(&p) * window_size(&p) + 1;
-        ms__parallel_for(units(&p), 1 + WORK / work, (MS_ISA_PICK(&ms__pool_))->avg_grad[dtype == MS_FLOAT64],
-                         &p);
+        ms__parallel_pieces(units(&p), 1 + WORK / work,
+                            (MS_ISA_PICK(&ms__pool_))->avg_grad[dtype == MS_FLOAT64], &p);
     }
     if (st == MS_OK) st = ms__dense_done(x, to);
     ms_scope_end(mark, NULL, 0);

@@ -161,7 +161,7 @@ static MsStatus draw(MsCall *c, Draw *r, MsRangeFn part)
     MsStatus st = MS_ERROR_MEMORY;
     r->y = ms__work(y);
     if (r->y) {
-        ms__parallel_for((y->numel + PER - 1) / PER, 1, part, r);
+        ms__parallel_pieces((y->numel + PER - 1) / PER, 1, part, r);
         st = ms__work_done(y, r->y);
     }
     ms_scope_end(mark, NULL, 0);
@@ -315,7 +315,7 @@ static MsStatus reject(MsCall *c, double (*one)(Stream *, double))
     if (parameter) {
         Reject r = {.parameter = (double *)parameter->data, .y = (double *)work->data, .draw = one};
         read_state(c->in[0], r.state);
-        ms__parallel_for(y->numel, 256, reject_part, &r);
+        ms__parallel_pieces(y->numel, 256, reject_part, &r);
         st = ms__dense_done(y, work);
     }
     ms_scope_end(mark, c->out, st == MS_OK);

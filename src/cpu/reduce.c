@@ -427,7 +427,7 @@ static MsStatus reduce_from(MsTensor *x, const MsTiles *made, uint32_t mask, MsT
     int64_t items = r.units * r.blocks, bytes = r.blocks > 1 ? items * acc_bytes(&r) : 0;
     if (bytes && !(r.partial = ms__alloc((size_t)bytes))) return MS_ERROR_MEMORY;
     int64_t per_item = x->numel / items + 1;
-    ms__parallel_for(items, per_item >= GRAIN ? 1 : GRAIN / per_item, run_items, &r);
+    ms__parallel_pieces(items, per_item >= GRAIN ? 1 : GRAIN / per_item, run_items, &r);
     if (!r.partial) return MS_OK;
     Finished done;
     done.n = 0;

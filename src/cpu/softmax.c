@@ -178,7 +178,7 @@ static MsStatus run(MsCall *c, RowKind kind, uint32_t mask, bool y_has_axes)
     r.wide = x->dtype == MS_FLOAT64;
     atomic_init(&r.no_memory, false);
     set_rows(&r, mask, y_has_axes);
-    ms__parallel_for(r.count, r.n > 0 ? GRAIN / r.n + 1 : GRAIN, run_rows, &r);
+    ms__parallel_pieces(r.count, r.n > 0 ? GRAIN / r.n + 1 : GRAIN, run_rows, &r);
     return atomic_load_explicit(&r.no_memory, memory_order_relaxed)
                ? MS_FAIL(MS_ERROR_MEMORY, "For '%s', out of memory for a row.", c->op->name)
                : MS_OK;
@@ -337,7 +337,7 @@ static MsStatus run_arg(MsCall *c, bool max)
     Arg a = {x, y, 0, x->dtype == MS_FLOAT16 ? 1 : x->dtype == MS_BFLOAT16 ? 2 : 0, max};
     MS_TRY(ms__axis(c->op, c->attr[0].i, x->ndim, &a.axis));
     int64_t n = x->ndim ? x->shape[a.axis] : 1;
-    ms__parallel_for(y->numel, n > 0 ? GRAIN / n + 1 : GRAIN, run_arg_range, &a);
+    ms__parallel_pieces(y->numel, n > 0 ? GRAIN / n + 1 : GRAIN, run_arg_range, &a);
     return MS_OK;
 }
 

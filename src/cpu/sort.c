@@ -230,7 +230,7 @@ static MsStatus order(MsCall *c, int64_t axis, int64_t k, bool flip)
     MS_TRY(ms__axis(c->op, axis, x->ndim, &r.axis));
     if (x->ndim) r.n = x->shape[r.axis];
     if (y->numel == 0) return MS_OK;
-    ms__parallel_for(x->numel / r.n, 1 + 4096 / r.n, order_rows, &r);
+    ms__parallel_pieces(x->numel / r.n, 1 + 4096 / r.n, order_rows, &r);
     if (!r.no_memory) return MS_OK;
     return MS_FAIL(MS_ERROR_MEMORY,
                    "For '%s', the workspace of a row of %lld elements could not be allocated.", c->op->name,

@@ -1,6 +1,7 @@
 /* threads.c - user threads that call in at once get the numbers a single thread gets: operators, gradients of
  * a shared weight, staging and compiling, one shared graph, random draws. `./dev check tsan` runs it under the
  * thread sanitizer. */
+#include "core/thread.h"
 #include "mindspore.h"
 #include "mindspore_ops.h"
 #include "op/random.h"
@@ -96,6 +97,29 @@ static void *work(void *arg)
     return NULL;
 }
 
+static void count(void *ctx, int64_t begin, int64_t end)
+{
+    _Atomic(int) *seen = ctx;
+    for (int64_t k = begin; k < end; k++) seen[k]++;
+}
+
+/* Pieces cover every place once, whatever the sizes and the number of threads. */
+static int pieces(void)
+{
+    static _Atomic(int) seen[5000];
+    int before = ms_thread_count(), bad = 0;
+    for (int threads = 1; threads <= 5; threads++) {
+        ms_thread_set_count(threads);
+        for (int64_t n = 0; n <= 5000; n = n < 40 ? n + 1 : 2 * n + 3)
+            for (int64_t grain = 1; grain <= 700; grain = 3 * grain + 1) {
+                ms__parallel_pieces(n, grain, count, seen);
+                for (int64_t k = 0; k < n; k++) bad += seen[k] != 1, seen[k] = 0;
+            }
+    }
+    ms_thread_set_count(before);
+    return bad;
+}
+
 int main(void)
 {
     int mark = ms_scope_begin(), n_fail = 0;
@@ -114,8 +138,10 @@ int main(void)
             !result[k].ok || memcmp(result[k].value, result[THREADS].value, sizeof result[k].value) != 0;
     const int64_t *state = ms_tensor_data(ms_random_state());
     n_fail += state[1] != (THREADS + 1) * ROUNDS; /* no draw was lost or taken twice */
+    bool covered = pieces() == 0;
+    n_fail += !covered;
     ms_graph_unref(shared);
     ms_scope_end(mark, NULL, 0);
-    printf("%d passed, %d failed\n", THREADS + 1 - n_fail, n_fail);
+    printf("%d passed, %d failed\n", THREADS + 2 - n_fail, n_fail);
     return n_fail != 0;
 }
