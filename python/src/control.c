@@ -120,6 +120,14 @@ static PyObject *stage_id(PyObject *self, PyObject *x)
     return PyLong_FromLong(PY_HANDLE(x)->tv.id);
 }
 
+static PyObject *content_version(PyObject *self, PyObject *x)
+{
+    (void)self;
+    if (!PY_IS_TENSOR(x))
+        return PyErr_Format(PyExc_TypeError, "expected a Tensor, but got '%s'", Py_TYPE(x)->tp_name);
+    return PyLong_FromUnsignedLong(ms__content_version(PY_HANDLE(x)));
+}
+
 static PyObject *write_(PyObject *self, PyObject *args)
 {
     (void)self;
@@ -263,6 +271,7 @@ static PyMethodDef functions[] = {
     {"graph_closed", graph_closed, METH_O, "Whether a Graph captured no value of an open transformation."},
     {"stage_id", stage_id, METH_O,
      "stage_id(x): the number of a traced tensor's value, another one once it is written; k for input k."},
+    {"content_version", content_version, METH_O, "content_version(x): another number once x is written."},
     {"write", write_, METH_VARARGS, "write(tensor, value): into the elements of tensor."},
     {NULL, NULL, 0, NULL},
 };

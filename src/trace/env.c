@@ -33,10 +33,9 @@ void ms__alias_free(MsAlias *a)
     free(a);
 }
 
-/* A number that changes when the content of x does. */
-static uint32_t version(const MsTensor *x)
+uint32_t ms__content_version(const MsTensor *x)
 {
-    if (x->alias) return version(x->alias->base) * 31 + x->version;
+    if (x->alias) return ms__content_version(x->alias->base) * 31 + x->version;
     return x->storage ? x->storage->version * 31 + x->version : x->version;
 }
 
@@ -45,7 +44,7 @@ MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor 
     const MsSig *s = ms__sig(op);
     MsAlias *a = ms__malloc(sizeof *a + (size_t)s->n_attr * sizeof *attr);
     if (!a) return MS_ERROR_MEMORY;
-    *a = (MsAlias){ms_tensor_ref(base), op, version(base), s->n_attr};
+    *a = (MsAlias){ms_tensor_ref(base), op, ms__content_version(base), s->n_attr};
     if (s->n_attr) memcpy(a->attr, attr, (size_t)s->n_attr * sizeof *attr);
     if (view->alias) ms__alias_free(view->alias);
     view->alias = a;
@@ -57,12 +56,12 @@ static MsStatus refresh(MsTensor *x)
     MsAlias *a = x->alias;
     if (!a) return MS_OK;
     MS_TRY(refresh(a->base));
-    if (a->seen == version(a->base)) return MS_OK;
+    if (a->seen == ms__content_version(a->base)) return MS_OK;
     int mark = ms_scope_begin();
     MsTensor *v = ms_bind1(a->op, a->attr, 1, &a->base);
     if (v) {
         ms__tensor_become(x, v);
-        a->seen = version(a->base);
+        a->seen = ms__content_version(a->base);
     }
     ms_scope_end(mark, NULL, 0);
     return v ? MS_OK : ms_error()->code;
@@ -378,7 +377,7 @@ static MsStatus write_in_trace(MsTensor *x, MsTensor *v)
         MS_TRY(ms_tensor_write(a->base, base));
         if (v->trace == x->trace) {
             ms__tensor_become(x, v);
-            a->seen = version(a->base);
+            a->seen = ms__content_version(a->base);
         }
         return MS_OK;
     }

@@ -103,6 +103,8 @@ MsTensor *ms__lift(MsTrace *t, MsTensor *x);
 MsStatus ms__alias(MsTensor *view, const MsOp *op, const MsAttr *attr, MsTensor *base);
 /* v as it is written to x: of x's dtype, broadcast to its shape. NULL and an error when it does not fit. */
 MsTensor *ms__fit_value(MsTensor *x, MsTensor *v);
+/* A number that changes when the content of x does, in a trace or outside. */
+MS_API_EXPORT uint32_t ms__content_version(const MsTensor *x);
 /* The environment's entry for x, or NULL. */
 MS_API_EXPORT MsEnvEntry *ms__env_find(MsTrace *t, const MsTensor *x);
 /* Makes `value` what t reads for the concrete tensor `root` (and every view of its storage). */

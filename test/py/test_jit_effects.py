@@ -208,7 +208,8 @@ def test_writes_through_what_is_another_tensor_on_one_path(f):
         ms.jit(f, fullgraph=True)(T(1., 2.))
 
 
-def test_a_write_through_what_is_a_parameter_on_one_path():
+@pytest.mark.parametrize("through", (True, False))
+def test_a_write_to_what_is_a_parameter_on_one_path(through):
     class Net(ms.nn.Cell):
         def __init__(self):
             super().__init__()
@@ -216,7 +217,10 @@ def test_a_write_through_what_is_a_parameter_on_one_path():
 
         def construct(self, x):
             out = self.w if x.sum() > 0 else self.w * 2
-            out[0] = 7.
+            if through:
+                out[0] = 7.
+            else:
+                ms.ops.assign_add(self.w, x)
             return out * x
     plain, compiled = Net(), Net()
     run = ms.jit(compiled)

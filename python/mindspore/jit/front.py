@@ -77,7 +77,7 @@ class Session:
         self.may_look = False
         self.branches = True  # whether graphs may branch
         self.pending = []    # (weakly a tensor, what it is merged into): before it is known who else holds the first
-        self.aliases = []    # (of either, its value then, the place): one tensor on one path, two on another
+        self.aliases = []    # (of either, its version then, the place): one tensor on one path, two on another
         self.aliased = None  # the place of those of which one was written
         self.looked = []     # (the tensor as it was, the content of its value)
         self.tape = None     # what is recorded
@@ -101,12 +101,13 @@ class Session:
                 if merged is None:  # the loop wrote it
                     self.aliased = place
                 else:
-                    self.aliases += [(x, _c.stage_id(x), place) for x in (tensor, merged)]
+                    self.aliases += [(x, _c.content_version(x), place) for x in (tensor, merged)]
         self.pending = []
 
     def leave_aliases(self, n=0):
         """The trace of all but the first n is ended."""
-        self.aliased = next((place for x, value, place in self.aliases[n:] if _c.stage_id(x) != value), self.aliased)
+        self.aliased = next((place for x, version, place in self.aliases[n:] if _c.content_version(x) != version),
+                            self.aliased)
         del self.aliases[n:]
 
     def look(self, tensor):
