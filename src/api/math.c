@@ -99,7 +99,8 @@ MS_API(math_exp, "ops.exp mint.exp Tensor.exp", "(input: Tensor) -> Tensor")
 
 MS_API(math_exp2, "ops.exp2 mint.exp2 mint.special.exp2", "(input: Tensor) -> Tensor")
 {
-    return R(ms_exp(times(as_float(T(0)), M_LN2)));
+    MsTensor *x = as_float(T(0));
+    return x ? R(ms_pow(ms_tensor_scalar(ms_tensor_dtype(x), 2), x)) : ms_error()->code;
 }
 
 MS_API(math_expm1, "ops.expm1 mint.expm1 Tensor.expm1 mint.special.expm1", "(input: Tensor) -> Tensor")

@@ -519,7 +519,8 @@ static MsTensor *hypot2(MsTensor *x, MsTensor *y)
     MsTensor *one = big ? ms_tensor_scalar(ms_tensor_dtype(big), 1) : NULL;
     MsTensor *r = ms_div(small, ms_where(ms_eq(big, zero), one, big));
     MsTensor *h = ms_mul(big, ms_sqrt(ms_add(one, ms_mul(r, r))));
-    return ms_where(ms_logical_or(ms_is_inf(big), ms_eq(big, zero)), big, h);
+    h = ms_where(ms_eq(big, zero), big, h);
+    return ms_where(ms_is_inf(y), y, ms_where(ms_is_inf(x), x, h)); /* also beside NaN */
 }
 
 MS_API(xlogy, "ops.xlogy mint.xlogy Tensor.xlogy", "(input: Tensor|number, other: Tensor|number) -> Tensor")

@@ -39,7 +39,20 @@ static MsStatus run_real2(MsCall *c, Real2 f)
 
 /* ---- Bessel functions ---- */
 
-/* exp(-|x|) I_n(x): the power series, or the expansion for large x (Abramowitz and Stegun 9.6.10, 9.7.1). */
+/* 1 + (m - 1) / 8x + (m - 1) (m - 9) / 2! (8x)^2 + ..., m = 4 n^2: of K_n at x, of I_n at -x, for large |x| (Abramowitz
+ * and Stegun 9.7.1, 9.7.2). */
+static double expansion(int n, double x)
+{
+    double m = 4.0 * n * n, term = 1, sum = 1;
+    for (int k = 1; k < 40; k++) {
+        double next = term * (m - (2.0 * k - 1) * (2.0 * k - 1)) / (8.0 * k * x);
+        if (fabs(next) >= fabs(term) || fabs(next) < 1e-18) break;
+        sum += term = next;
+    }
+    return sum;
+}
+
+/* exp(-|x|) I_n(x): the power series, or the expansion for large x (Abramowitz and Stegun 9.6.10). */
 static double bessel_ie(int n, double x)
 {
     double a = fabs(x), sign = n % 2 && x < 0 ? -1 : 1;
@@ -53,13 +66,7 @@ static double bessel_ie(int n, double x)
         }
         return sign * sum * exp(-a);
     }
-    double mu = 4.0 * n * n, term = 1, sum = 1;
-    for (int k = 1; k < 40; k++) {
-        double next = -term * (mu - (2.0 * k - 1) * (2.0 * k - 1)) / (8.0 * k * a);
-        if (fabs(next) >= fabs(term) || fabs(next) < 1e-18) break;
-        sum += term = next;
-    }
-    return sign * sum / sqrt(2 * M_PI * a);
+    return sign * expansion(n, -a) / sqrt(2 * M_PI * a);
 }
 
 /* exp(x) K_n(x) = integral over t > 0 of exp(-x (cosh t - 1)) cosh(n t): the trapezoidal rule converges
@@ -69,6 +76,7 @@ static double bessel_ke(int n, double x)
     if (isnan(x) || x < 0) return NAN;
     if (x == 0) return INFINITY;
     if (isinf(x)) return 0;
+    if (x > 25) return expansion(n, x) * sqrt(M_PI / 2 / x);
     double end = acosh(1 + 750 / x), h = fmin(end / 60, 0.1), sum = 0.5;
     if (end > 745) return n ? 1 / x : -log(x);
     for (int k = 1; k * h < end; k++) {

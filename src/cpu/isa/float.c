@@ -10,6 +10,30 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
+#ifdef __FMA__
+/* A loop whose f32_##id holds below MS_TRIG_LIMIT only: beyond, elements go to libm. */
+#define NEAR(id, libm)                                                                                       \
+    static bool id##_f32(int64_t, void *, const void *const *, const double *);                              \
+    static bool id##_anywhere(int64_t n, void *yv, const void *const *in, const double *p)                   \
+    {                                                                                                        \
+        const float *x = in[0];                                                                              \
+        float *y = yv;                                                                                       \
+        for (int64_t i = 0, m; i < n; i += m) {                                                              \
+            m = n - i < 256 ? n - i : 256;                                                                   \
+            uint32_t far = 0;                                                                                \
+            for (int64_t k = i; k < i + m; k++) far |= fabsf(x[k]) >= MS_TRIG_LIMIT;                         \
+            if (!far) id##_f32(m, y + i, (const void *const[]){x + i}, p);                                   \
+            for (int64_t k = i; far && k < i + m; k++)                                                       \
+                y[k] = fabsf(x[k]) >= MS_TRIG_LIMIT ? libm(x[k]) : f32_##id(x[k]);                           \
+        }                                                                                                    \
+        return true;                                                                                         \
+    }
+NEAR(sin, sinf)
+NEAR(cos, cosf)
+NEAR(tan, tanf)
+#define OVERRIDES [MS_ROW_sin] = sin_anywhere, [MS_ROW_cos] = cos_anywhere, [MS_ROW_tan] = tan_anywhere,
+#endif
+
 #define T float
 #define W float
 #define S float

@@ -1,7 +1,8 @@
 /* loops_of.h - a template: the loops of one dtype. The includer defines T (element), W (type in which RING
  * rows are computed: unsigned for integers), S (type in which the others are), R (real part's type), SUF
- * (suffix of names), KIND (BOOL, SINT, UINT, FLOAT or COMPLEX) and TABLE (name of the table); all are
- * undefined at the end. Invariant: an iteration reads and writes element i only, so that y may be an input.
+ * (suffix of names), KIND (BOOL, SINT, UINT, FLOAT or COMPLEX) and TABLE (name of the table), and may define
+ * OVERRIDES (entries of the table in the place of loops from here); all are undefined at the end.
+ * Invariant: an iteration reads and writes element i only, so that y may be an input.
  */
 #include "cpu/isa/simd.h"
 #include "cpu/loops.h"
@@ -10,6 +11,8 @@
 #define MS_LOOPS_OF
 #pragma GCC diagnostic ignored "-Wtype-limits"         /* x < 0 of unsigned rows */
 #pragma GCC diagnostic ignored "-Wint-in-bool-context" /* products of bools */
+
+#pragma GCC diagnostic ignored "-Woverride-init" /* by OVERRIDES */
 
 #define CAT_(a, b) a##b
 #define CAT(a, b) CAT_(a, b)
@@ -198,12 +201,15 @@ static bool FN(where)(int64_t n, void *yv, const void *const *in, const double *
 #define MS_BINARY MS_UNARY
 #define MS_CHECKED MS_UNARY
 #define MS_COMPARE MS_UNARY
+#ifndef OVERRIDES
+#define OVERRIDES
+#endif
 extern const MsLoops TABLE;
 const MsLoops TABLE = {.row =
                            {
 #include "op/binary.def"
 #include "op/unary.def"
-                               [MS_ROW_where] = FN(where)},
+                               OVERRIDES[MS_ROW_where] = FN(where)},
                        .cast = {[MS_BOOL] = FN(to_bool),
                                 [MS_INT8] = FN(to_i8),
                                 [MS_INT16] = FN(to_i16),
@@ -226,6 +232,7 @@ const MsLoops TABLE = {.row =
 #undef MS_BINARY
 #undef MS_CHECKED
 #undef MS_COMPARE
+#undef OVERRIDES
 #undef T
 #undef W
 #undef S

@@ -256,8 +256,7 @@ LANE float f32_pow(float af, float bf)
 /* ---- trigonometry: x = n pi/2 + r ---- */
 
 #ifdef __FMA__
-#define MS_TRIG_LIMIT                                                                                        \
-    0x1p45f /* where the reduction by two products still holds; see guarded loops in float.c */
+#define MS_TRIG_LIMIT 0x1p45f /* where the reduction by two products still holds: see float.c */
 LANE double quarter(double x, uint64_t *n)
 {
     double t = __builtin_fma(x, 0.63661977236758134308, ROUNDER), k = t - ROUNDER;

@@ -70,7 +70,7 @@ static inline double f64_digamma(double x)
     if (x == (double)-INFINITY) return (double)NAN;
     double y = 0;
     if (x < 0) {
-        double r = x - floor(x);
+        double r = x - nearbyint(x); /* from the nearest pole: exact */
         if (r == 0) return (double)NAN;
         y = -M_PI / tan(M_PI * r);
         x = 1 - x;
