@@ -42,6 +42,8 @@ MsTensor *ms__unsqueezed(MsTensor *t, int axis);
 /* t without `axis`, which has size 1. */
 MsTensor *ms__dropped(MsTensor *t, int axis);
 MsTensor *ms__cast_to(MsTensor *t, MsDtype dtype);
+/* log(exp(x) + exp(y)) without overflow. */
+MsTensor *ms__logaddexp(MsTensor *x, MsTensor *y);
 /* t[begin : begin + n] and t[i] along an axis. */
 MsTensor *ms__narrowed(MsTensor *t, int axis, int64_t begin, int64_t n);
 MsTensor *ms__picked(MsTensor *t, int axis, int64_t i);

@@ -451,12 +451,12 @@ MS_API(math_relu_method, "mint.relu Tensor.relu", "(input: Tensor) -> Tensor")
 
 MS_API(math_relu6, "ops.relu6", "(x: Tensor) -> Tensor")
 {
-    return R(clamp(T(0), constant(T(0), 0), constant(T(0), 6)));
+    return R(unless_bool(T(0), ms_relu6));
 }
 
 MS_API(math_relu6_mint, "mint.nn.functional.relu6", "(input: Tensor, inplace: bool=False) -> Tensor")
 {
-    return activate(c, clamp(T(0), constant(T(0), 0), constant(T(0), 6)), I(1));
+    return activate(c, unless_bool(T(0), ms_relu6), I(1));
 }
 
 MS_API(math_sigmoid, "ops.sigmoid mint.sigmoid mint.nn.functional.sigmoid Tensor.sigmoid",
@@ -554,7 +554,7 @@ MS_API(math_celu, "ops.celu", "(x: Tensor, alpha: float=1.0) -> Tensor")
 {
     if (F(1) == 0) return MS_FAIL(MS_ERROR_VALUE, "For 'celu', 'alpha' must not be 0.");
     MsTensor *x = T(0), *zero = constant(x, 0);
-    return R(ms_add(ms_maximum(x, zero), ms_minimum(times(ms_expm1(times(x, 1 / F(1))), F(1)), zero)));
+    return R(ms_add(ms_maximum(x, zero), times(ms_expm1(times(ms_minimum(x, zero), 1 / F(1))), F(1))));
 }
 
 static MsTensor *selu(MsTensor *x)

@@ -491,7 +491,7 @@ MS_API(vander, "ops.vander", "(x: Tensor, N: int = None) -> Tensor")
     MsTensor *p = ms_cast(ms_arange_int(n - 1, -1, n, MS_INT64), dtype_of(x));
     return R(ms_pow(ms__unsqueezed(x, 1), p));
 }
-/* The logarithm of the running sum of exponentials: shifted by the running maximum, which is exact in steps. */
+/* The logarithm of the running sum of exponentials: of sums of 2, 4, 8 ... elements, each from two halves. */
 MS_API(logcumsumexp, "ops.logcumsumexp Tensor.logcumsumexp", "(input: Tensor, axis: int) -> Tensor")
 {
     MsTensor *x = T(0);
@@ -500,10 +500,14 @@ MS_API(logcumsumexp, "ops.logcumsumexp Tensor.logcumsumexp", "(input: Tensor, ax
     if (!ms_dtype_is_float(dtype_of(x)))
         return MS_FAIL(MS_ERROR_TYPE, "For 'logcumsumexp', 'input' must be floats, but got %s.",
                        ms_dtype_name(dtype_of(x)));
-    MsTensor *top = ms_stop_gradient(ms_reduce_max(x, x->ndim ? MS_INTS(axis) : MS_INTS_NONE, x->ndim > 0));
-    top = ms_where(ms_is_finite(top), top, constant(x, 0));
-    MsTensor *sum = ms_cumsum(ms_cast(ms_exp(ms_sub(x, top)), MS_FLOAT64), axis, false, false);
-    return R(ms_add(ms__cast_to(ms_log(sum), dtype_of(x)), top));
+    MsTensor *y = ms__cast_to(x, dtype_of(x) == MS_FLOAT64 ? MS_FLOAT64 : MS_FLOAT32);
+    int64_t n = x->ndim ? x->shape[axis] : 1;
+    for (int64_t k = 1; y && k < n; k *= 2) {
+        MsTensor *head = ms__narrowed(y, axis, 0, k);
+        MsTensor *rest = ms__logaddexp(ms__narrowed(y, axis, k, n - k), ms__narrowed(y, axis, 0, n - k));
+        y = head && rest ? ms_concat(2, (MsTensor *[]){head, rest}, axis) : NULL;
+    }
+    return R(ms__cast_to(y, dtype_of(x)));
 }
 
 /* ---- combinations ---- */

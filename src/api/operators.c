@@ -484,19 +484,16 @@ MS_API(atan2, "ops.atan2 ops.arctan2 mint.atan2 mint.arctan2 Tensor.atan2 Tensor
     return pair(c, angle_of);
 }
 
-/* log(exp(x) + exp(y)) without overflow; equal infinities give themselves. */
-static MsTensor *logaddexp(MsTensor *x, MsTensor *y)
+MsTensor *ms__logaddexp(MsTensor *x, MsTensor *y)
 {
-    MsTensor *m = ms_maximum(x, y), *d = ms_neg(ms_abs(ms_sub(x, y)));
-    return m && d
-               ? ms_where(ms_eq(x, y), ms_add(m, ms_log(ms_full((MsInts){0, NULL}, 2, ms_tensor_dtype(m)))),
-                          ms_add(m, ms_log1p(ms_exp(d))))
-               : NULL;
+    MsTensor *m = ms_maximum(x, y), *zero = m ? ms_tensor_scalar(ms_tensor_dtype(m), 0) : NULL;
+    MsTensor *d = ms_where(ms_eq(x, y), zero, ms_sub(x, y)); /* of equal infinities too */
+    return ms_add(m, ms_log1p(ms_exp(ms_neg(ms_abs(d)))));
 }
 
 MS_API(logaddexp, "ops.logaddexp mint.logaddexp Tensor.logaddexp", "(input: Tensor, other: Tensor) -> Tensor")
 {
-    return pair(c, logaddexp);
+    return pair(c, ms__logaddexp);
 }
 
 /* x * log(y), 0 where x is 0 unless y is NaN. */
@@ -505,7 +502,8 @@ static MsTensor *xlogy(MsTensor *x, MsTensor *y)
     x = floating(x);
     y = floating(y);
     MsTensor *zero = x ? ms_tensor_scalar(ms_tensor_dtype(x), 0) : NULL;
-    MsTensor *skip = ms_logical_and(ms_eq(x, zero), ms_logical_not(ms_is_nan(y)));
+    MsTensor *undefined = ms_logical_not(ms_logical_or(ms_is_finite(ms_log(y)), ms_is_nan(y)));
+    MsTensor *skip = ms_logical_and(ms_eq(x, zero), undefined); /* else the slope is log(y) */
     MsTensor *safe = y ? ms_where(skip, ms_tensor_scalar(ms_tensor_dtype(y), 1), y) : NULL;
     return ms_mul(x, ms_log(safe));
 }
@@ -549,7 +547,7 @@ static MsStatus clamp(MsApiCall *c)
                            ms_dtype_name(ms_tensor_dtype(x)), ms_dtype_name(ms_tensor_dtype(limit)));
         if (limit && ms_tensor_dtype(x) != d) x = ms_cast(x, d);
         if (limit && ms_tensor_dtype(limit) != d) limit = ms_cast(limit, d);
-        x = k == 1 ? ms_maximum(x, limit) : ms_minimum(x, limit);
+        x = k == 1 ? ms_clamp_min(x, limit) : ms_clamp_max(x, limit);
     }
     return R(x == T(0) ? ms_copy(x) : x);
 }

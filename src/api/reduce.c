@@ -324,7 +324,10 @@ static MsTensor *spread(MsApiCall *c, int a, int64_t ddof, bool keep, bool root)
     bool ok;
     MsInts axis = axes(c, a, buf, &ok);
     MsTensor *v = ok ? ms_var(floating(T(0)), axis, keep, ddof) : NULL;
-    return v && root ? ms_sqrt(v) : v;
+    if (!v || !root) return v;
+    MsTensor *zero = ms_tensor_scalar(ms_tensor_dtype(v), 0), *none = ms_eq(v, zero);
+    /* The root has no slope at 0: equal elements get none. */
+    return ms_where(none, zero, ms_sqrt(ms_where(none, ms_tensor_scalar(ms_tensor_dtype(v), 1), v)));
 }
 
 /* ddof as the original takes it: an int or a bool (unbiased). */

@@ -446,8 +446,9 @@ static bool is_wanted(const MsLazy *p)
 static bool is_cheap(const MsLazy *p)
 {
     static const char *const names[] = {
-        "add",  "sub",       "mul",     "div",     "neg",   "abs",  "square",
-        "relu", "relu_grad", "maximum", "minimum", "where", "cast", "batch_norm_apply"};
+        "add",   "sub",        "mul",       "div",      "neg",   "abs",  "square",
+        "relu",  "relu_grad",  "maximum",   "minimum",  "where", "cast", "batch_norm_apply",
+        "relu6", "relu6_grad", "clamp_min", "clamp_max"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strcmp(names[k], p->op->name) == 0) return true;
     return p->aval.dtype == MS_BOOL;

@@ -92,6 +92,11 @@ LOWER(leaky_relu)
     MsTensor *x = in[0];
     return give(out, ms_where(ms_gt(x, num(x, 0)), x, ms_mul(x, num(x, n->attr[0].f))));
 }
+LOWER(relu6)
+{
+    UNUSED;
+    return give(out, ms_minimum(ms_relu(in[0]), num(in[0], 6)));
+}
 LOWER(trunc)
 {
     UNUSED;
@@ -592,6 +597,7 @@ static const struct {
     {"mish", lower_mish},
     {"elu", lower_elu},
     {"leaky_relu", lower_leaky_relu},
+    {"relu6", lower_relu6},
     {"trunc", lower_trunc},
     {"is_finite", lower_is_finite},
     {"floor_div", lower_floor_div},

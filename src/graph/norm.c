@@ -14,8 +14,8 @@
 #include <string.h>
 
 typedef struct Chains {
-    const MsOp *norm, *norm_grad, *add, *relu, *maximum, *minimum, *relu_grad, *stats, *apply, *act_grad,
-        *sum_grad;
+    const MsOp *norm, *norm_grad, *add, *relu, *relu6, *maximum, *minimum, *clamp_min, *clamp_max, *relu_grad,
+        *stats, *apply, *act_grad, *sum_grad;
     int32_t *n_use;   /* by value: uses by nodes and results */
     int32_t *norm_of; /* by node: relu -> the batch_norm; relu_grad -> the batch_norm_grad, -1 */
     bool *split;      /* by node: a batch_norm in a chain */
@@ -46,9 +46,11 @@ typedef struct Act {
 static bool act_of(const MsGraph *g, const Chains *c, int k, Act *a)
 {
     const MsNode *n = &g->node[k];
-    *a = (Act){n->in[0], -1, 0};
-    if (n->op == c->relu) return true;
-    const MsNode *low = n->op == c->minimum ? def_of(g, c->maximum, n->in[0], 0) : NULL;
+    *a = (Act){n->in[0], -1, n->op == c->relu6 ? 6 : 0};
+    if (n->op == c->relu || n->op == c->relu6) return true;
+    const MsNode *low = n->op == c->minimum     ? def_of(g, c->maximum, n->in[0], 0)
+                        : n->op == c->clamp_max ? def_of(g, c->clamp_min, n->in[0], 0)
+                                                : NULL;
     double zero;
     if (!low || c->n_use[low->out] != 1 || !ms__uniform(g, n->in[1], &a->top) || !(a->top > 0) ||
         !ms__uniform(g, low->in[1], &zero) || zero != 0)
@@ -199,8 +201,11 @@ static MsStatus begin(MsRebuild *r)
     c->norm_grad = ms__op_find("batch_norm_grad");
     c->add = ms__op_find("add");
     c->relu = ms__op_find("relu");
+    c->relu6 = ms__op_find("relu6");
     c->maximum = ms__op_find("maximum");
     c->minimum = ms__op_find("minimum");
+    c->clamp_min = ms__op_find("clamp_min");
+    c->clamp_max = ms__op_find("clamp_max");
     c->relu_grad = ms__op_find("relu_grad");
     c->stats = ms__op_find("batch_norm_stats");
     c->apply = ms__op_find("batch_norm_apply");

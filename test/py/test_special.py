@@ -227,3 +227,30 @@ def test_angles_of_any_size(name):
     want = getattr(np, name)(x.astype(np.float64))
     np.testing.assert_allclose(getattr(ops, name)(Tensor(x)).asnumpy(), want, rtol=2e-6)
     assert np.isnan(getattr(ops, name)(Tensor([math.inf, -math.inf, math.nan])).asnumpy()).all()
+
+
+def slope(f, *v):
+    return ms.grad(f)(Tensor(np.array(v, np.float32))).asnumpy().tolist()
+
+
+@pytest.mark.parametrize("compiled", (False, True))
+def test_slopes_at_kinks(compiled):
+    wrap = ms.jit if compiled else lambda f: f
+    nan = math.nan
+    assert slope(wrap(ops.relu6), 0, -0., 3, 6, 9, -1) == [0, 0, 1, 0, 0, 0]
+    assert slope(wrap(lambda x: ops.clamp(x, -1, 6)), -1, 6, 0, -2, 9, nan) == [1, 1, 1, 0, 0, 0]
+    assert slope(wrap(lambda x: ops.maximum(x, 1.)), 1, 2, 0) == [.5, 1, 0]
+    assert slope(wrap(ops.celu), 0, 1, 100, math.inf) == [1, 1, 1, 1]
+    assert slope(wrap(lambda x: ops.std(x)), 2, 2, 2) == [0, 0, 0]
+    np.testing.assert_allclose(slope(wrap(lambda x: ops.xlogy(x, Tensor([.5, 3., 0.]))), 0, 1, 0), [np.log(.5), np.log(3), 0], rtol=1e-6)
+    limit = ms.grad(wrap(lambda m: ops.clamp(Tensor([0., 1., 2.]), m)))(Tensor(1.))
+    assert limit.item() == 1
+
+
+def test_logcumsumexp_of_far_apart_values():
+    x = Tensor(np.array([0, 200, 3, -500], np.float32))
+    assert ops.logcumsumexp(x, 0).asnumpy().tolist() == [0, 200, 200, 200]
+    np.testing.assert_allclose(slope(lambda x: ops.logcumsumexp(x, 0), 0, 200, 3, -500), [1, 3, 0, 0], atol=1e-6)
+    y = ops.logcumsumexp(Tensor(np.array([[-math.inf, -math.inf, 1, math.inf]], np.float16)), -1)
+    assert y.dtype == ms.float16 and y.asnumpy().tolist() == [[-math.inf, -math.inf, 1, math.inf]]
+    assert slope(lambda x: ops.logcumsumexp(x, 0)[2], -math.inf, -math.inf, 1) == [0, 0, 1]

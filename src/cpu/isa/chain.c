@@ -113,20 +113,25 @@ UNARY(sqrt, root(x))
 UNARY(rsqrt, 1.0f / root(x))
 UNARY(reciprocal, 1.0f / x)
 UNARY(relu, (V)(~(x < zero) & (M)x))
+UNARY(relu6, pick(x > 6.0f, 6.0f + zero, of_relu(x)))
 BINARY(add, x + y)
 BINARY(sub, x - y)
 BINARY(mul, x *y)
 BINARY(div, x / y)
 BINARY(maximum, pick((x > y) | (x != x), x, y))
 BINARY(minimum, pick((x < y) | (x != x), x, y))
+BINARY(clamp_min, of_maximum(x, y))
+BINARY(clamp_max, of_minimum(x, y))
 BINARY(relu_grad, (V)(~(y <= zero) & (M)x))
+BINARY(relu6_grad, (V)(~((y <= zero) | (y >= 6.0f)) & (M)x))
 
 #define RUN(id) (MsCellRun) cell_##id
 #define ONE(id) [MS_ROW_##id] = {RUN(id), RUN(id)}
 #define TWO(id) [MS_ROW_##id] = {RUN(id), RUN(id##_back)}
 static const MsCellRun rows[MS_N_ROWS][2] = {
-    ONE(neg), ONE(square), ONE(abs), ONE(sqrt), ONE(rsqrt),   ONE(reciprocal), ONE(relu),
-    TWO(add), TWO(sub),    TWO(mul), TWO(div),  TWO(maximum), TWO(minimum),    TWO(relu_grad)};
+    ONE(neg),     ONE(square),  ONE(abs),       ONE(sqrt),      ONE(rsqrt),     ONE(reciprocal),
+    ONE(relu),    ONE(relu6),   TWO(add),       TWO(sub),       TWO(mul),       TWO(div),
+    TWO(maximum), TWO(minimum), TWO(clamp_min), TWO(clamp_max), TWO(relu_grad), TWO(relu6_grad)};
 
 static void run(int64_t n, const MsCell *first, const MsSpan *span)
 {
